@@ -1,0 +1,254 @@
+"""The contract of a domain: what a package must supply to be swept, and nothing about how calls are held."""
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+from pydantic import BaseModel
+
+from scenarios.sides import Side
+from scenarios.state.overlay import Overlay, Seed
+
+Fidelity = Literal["canonical", "reference"]
+ToolKind = Literal["read", "write"]
+Signal = Literal[
+    "is_action_match", "db_state_match", "db_state_assertion", "nl_assertion", "judge_passed", "clean_exit"
+]
+SIGNALS: tuple[Signal, ...] = (
+    "is_action_match",
+    "db_state_match",
+    "db_state_assertion",
+    "nl_assertion",
+    "judge_passed",
+    "clean_exit",
+)
+
+
+@dataclass(frozen=True)
+class GoldAction:
+    """One reference call: ``tool`` is the snake_case name, ``side`` whose tool it is."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    side: Side = "agent"
+    # Argument names that count when actions are compared; None means all of them.
+    compare_args: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class InitAction:
+    """One step that brings a side's database to the start of the scenario."""
+
+    func_name: str
+    arguments: Mapping[str, Any]
+    side: Side
+
+
+@dataclass(frozen=True)
+class DbAssertion:
+    """One predicate over a final database: passes when ``func_name(db, **arguments) == assert_value``."""
+
+    func_name: str
+    arguments: Mapping[str, Any]
+    side: Side
+    assert_value: Any = True
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class CallerBrief:
+    """What the simulated caller is told. The text of a field is the benchmark's own, unchanged."""
+
+    goal: str
+    personality: str = ""
+    known_info: str = ""
+    unknown_info: str = ""
+    background: str = ""
+    name: str = ""
+    instructions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class MatchOptions:
+    """How action match compares text and counts (``spec`` names of the reference system)."""
+
+    ignore_capitalization: bool = False
+    ignore_punctuation: bool = False
+    clean_text: bool = False
+    disallow_extra_items: bool = False
+
+
+@dataclass(frozen=True)
+class ScenarioSpec:
+    """One task of a domain: what the caller wants and what must be true afterwards. Immutable, hashable by name."""
+
+    name: str  # "<prefix>__<rest>", unique over all domains
+    domain: str
+    task_id: str
+    caller: CallerBrief
+    success_signals: tuple[Signal, ...]
+    title: str = ""
+    max_duration_s: int = 900
+    gold_actions: tuple[GoldAction, ...] = ()
+    init_actions: tuple[InitAction, ...] = ()
+    nl_assertions: tuple[str, ...] = ()
+    db_assertions: tuple[DbAssertion, ...] = ()
+    # Facts that the upstream reward wants said; informative unless a run asks for strictness "upstream".
+    communicate_info: tuple[str, ...] = ()
+    # Judge threshold of the judge_passed signal.
+    judge_threshold: float = 0.9
+    match: MatchOptions = MatchOptions()
+    persona_name: str = ""
+    tags: tuple[str, ...] = ()
+    # Anything else of the task file that pages show (notes, reward basis...).
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Return a SHA-256 over everything that decides how the scenario runs and is scored."""
+        text = json.dumps(asdict(self), sort_keys=True, separators=(",", ":"), default=str)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+class Refusal(Exception):
+    """A tool's "no": the call changes nothing, records nothing, and the model reads ``message``.
+
+    ``kind`` is the exact failure kind (``order_not_pending``), ``error_type`` the reference's family (``value_error``).
+    """
+
+    def __init__(self, kind: str, message: str, error_type: str = "value_error") -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+        self.error_type = error_type
+
+
+@dataclass
+class ToolContext:
+    """What a tool may touch: its side's database, and the call's own counters and choices."""
+
+    db: Overlay
+    side: Side
+    fidelity: Fidelity
+    now: str
+    # Successful calls so far by tool name, for ids that are minted per call.
+    counts: dict[str, int]
+    # Set by a tool whose success changed nothing because the state was already so: nothing is recorded.
+    is_noop: bool = False
+    # Fields of the recorded action's ``result``; a tool that sets none records its return value by its own rule.
+    record: dict[str, Any] | None = None
+    # Arguments as they are recorded when that differs from what was said (fidelity "canonical").
+    recorded_arguments: dict[str, Any] | None = None
+
+
+class Tool(ABC):
+    """One function of a side. Subclasses are named as in the reference (``CancelPendingOrderTool``)."""
+
+    kind: ClassVar[ToolKind] = "read"
+    description: ClassVar[str]
+    side: ClassVar[Side] = "agent"
+    Arguments: ClassVar[type[BaseModel]]
+    # The call is over once a successful result has been delivered (end of conversation, transfer).
+    ends_call: ClassVar[Literal["end_tool", "transfer"] | None] = None
+
+    @classmethod
+    @abstractmethod
+    def model_name(cls) -> str:
+        """Return the name that a model sees and task files use, in snake_case."""
+
+    @abstractmethod
+    def run(self, args: Any, context: ToolContext) -> Any:
+        """Do the work on ``context.db`` and return JSON; raise ``Refusal`` to change nothing."""
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """What one call did. ``value`` is what the tool returned; ``for_model`` is what a model reads (never empty)."""
+
+    tool: str
+    side: Side
+    ok: bool
+    value: Any
+    for_model: Any
+    error: str | None = None  # failure kind
+    error_type: str | None = None  # family, as in the reference
+    invalid_fields: tuple[tuple[str, str], ...] = ()  # (argument path, what was wrong)
+    is_noop: bool = False
+    is_empty: bool = False
+    changes: tuple[dict[str, Any], ...] = ()  # {"side", "path", "before", "after", "op"}
+    action: dict[str, Any] | None = None
+    ends_call: Literal["end_tool", "transfer"] | None = None
+
+
+Predicate = Callable[..., Any]
+
+
+class Domain(ABC):
+    """A namespace: policy, databases, tools, scenarios, predicates. One instance a process, made by ``register``."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    description: ClassVar[str] = ""
+    now: ClassVar[str] = ""
+
+    @abstractmethod
+    def missing_data(self) -> str | None:
+        """Return why the domain cannot be used here (which file is absent, what to do), or None."""
+
+    @abstractmethod
+    def scenarios(self) -> Sequence[ScenarioSpec]:
+        """Return all scenarios in their natural order; loaded once."""
+
+    @abstractmethod
+    def seeds(self, spec: ScenarioSpec) -> Mapping[Side, Seed]:
+        """Return the untouched database of each side that has one; shared by all calls."""
+
+    @abstractmethod
+    def tools(self, side: Side) -> Sequence[Tool]:
+        """Return the tools of a side in the order a model is shown them, end of conversation included."""
+
+    @abstractmethod
+    def agent_prompt(self, spec: ScenarioSpec) -> str:
+        """Return the system prompt of the agent under test."""
+
+    @abstractmethod
+    def caller_prompt(self, spec: ScenarioSpec) -> str:
+        """Return the system prompt of the simulated caller."""
+
+    def predicates(self) -> Mapping[str, Predicate]:
+        """Return the predicates of ``db_assertions`` by name."""
+        return {}
+
+    def initialize(self, action: InitAction, databases: Mapping[Side, Overlay]) -> None:
+        """Run one initialisation step; raise ``Refusal`` when it cannot be done."""
+        raise Refusal("unknown_init_function", f"{self.name} has no initialisation function {action.func_name!r}")
+
+    def sync(self, databases: Mapping[Side, Overlay]) -> None:
+        """Bring the two sides' databases together after initialisation and after every tool call."""
+
+    def tool_now(self, spec: ScenarioSpec) -> str:
+        """Return the fixed "now" of a scenario as ISO text."""
+        return self.now
+
+
+_REGISTRY: dict[str, type[Domain]] = {}
+
+
+def register(cls: type[Domain]) -> type[Domain]:
+    """Register a domain by its name; a second one with the same name is refused."""
+    if cls.name in _REGISTRY:
+        raise ValueError(f"two domains are called {cls.name!r}: {_REGISTRY[cls.name].__module__} and {cls.__module__}")
+    _REGISTRY[cls.name] = cls
+    return cls
+
+
+def registered() -> Mapping[str, type[Domain]]:
+    """Return the registered domain classes by name (``scenarios.domains.load`` has imported their modules)."""
+    return _REGISTRY
