@@ -22,7 +22,7 @@ BENCHMARK_DIR = Path(env.str("EVAL_DATA_ROOT", str(DATA_DIR / "benchmarks")))
 def _secret_key() -> str:
     """Return the key from the environment, else the one kept beside the database (made at first start)."""
     if key := env.str("SECRET_KEY", ""):
-        return key
+        return str(key)
     path = VAR_DIR / "secret_key"
     if not path.exists():
         path.touch(mode=0o600)

@@ -2,7 +2,8 @@
 
 An event is stored once as ``(trial, seq, at_ms, kind, side, data)`` and never changed. ``data`` holds only what the
 classes below say; times are milliseconds from the start of the call. Audio and partial transcripts are not events.
-A new attempt of a trial goes on in the same sequence with an ``attempt.started``; only what follows the last one counts.
+A new attempt of a trial goes on in the same sequence with an ``attempt.started``; only
+what follows the last one counts.
 """
 
 from dataclasses import asdict, dataclass, field
@@ -48,7 +49,7 @@ class AttemptStarted(Event):
 
 @dataclass(frozen=True)
 class AttemptFailed(Event):
-    """The attempt broke down: ``error`` is a short kind (``llm_http_429``, ``socket_closed``...), ``message`` the text."""
+    """The attempt broke down: ``error`` is a short kind (``llm_http_429``...), ``message`` the text."""
 
     kind: ClassVar[str] = "attempt.failed"
     error: str

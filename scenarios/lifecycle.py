@@ -1,7 +1,7 @@
 """Every change of a trial's state. The only writer of status, lease, attempts, last_seq and outcome.
 
-``queued -> running -> scoring -> done``; from running or scoring back to queued (lease lost, attempts left), to cancelled,
-or to error. All transitions are compare-and-swap updates, so they work alike on SQLite and PostgreSQL and two people or
+``queued -> running -> scoring -> done``; from running or scoring back to queued (lease lost, attempts left), to
+cancelled, or to error. All transitions are compare-and-swap updates, so they work alike on SQLite and PostgreSQL and two people or
 two lanes doing the same thing at once is harmless.
 """
 
@@ -39,7 +39,7 @@ class NewEvent:
     seq: int
     at_ms: int
     kind: str
-    side: str | None
+    side: str  # "" when the event belongs to neither
     data: Mapping[str, Any]
     created_at: datetime
 

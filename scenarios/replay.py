@@ -1,4 +1,4 @@
-"""Gold replay: the reference actions run on a fresh database, giving expected state and reference actions in one pass."""
+"""Gold replay: reference actions run on a fresh database, giving expected state and recorded actions in one pass."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -13,7 +13,7 @@ class TrialEvent(models.Model):
     # From the start of the call of its attempt.
     at_ms = models.PositiveIntegerField()
     kind = models.CharField(max_length=32)
-    side = models.CharField(max_length=5, null=True)
+    side = models.CharField(max_length=5, blank=True)
     data = models.JSONField()
     # Wall clock, for "age of the last event" over all calls.
     created_at = models.DateTimeField()

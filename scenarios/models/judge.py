@@ -30,7 +30,7 @@ class Judging(models.Model):
     reply = models.TextField(blank=True)
     score = models.FloatField(null=True)
     reason = models.TextField(blank=True)
-    error = models.CharField(max_length=40, null=True, blank=True)
+    error = models.CharField(max_length=40, blank=True)
     tries = models.PositiveSmallIntegerField(default=1)
     duration_ms = models.PositiveIntegerField(default=0)
     prompt_tokens = models.PositiveIntegerField(null=True)

@@ -32,7 +32,9 @@ class Profile(models.Model):
     parameters = models.JSONField(default=dict, blank=True)
     # External parties only: ws:// or wss:// address, and whether tools run with us or with them.
     address = models.CharField(max_length=300, blank=True)
-    tools_run = models.CharField(max_length=6, choices=[("ours", "with us"), ("theirs", "with the bot")], default="ours")
+    tools_run = models.CharField(
+        max_length=6, choices=[("ours", "with us"), ("theirs", "with the bot")], default="ours"
+    )
     # US dollars per million tokens; unknown prices are null, never 0.
     prompt_price = models.FloatField(null=True, blank=True, validators=[MinValueValidator(0)])
     completion_price = models.FloatField(null=True, blank=True, validators=[MinValueValidator(0)])

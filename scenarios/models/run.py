@@ -7,8 +7,8 @@ from django.db import models
 class Run(models.Model):
     """Scenarios x trials with one frozen configuration. Its state is read from its trials, never stored twice.
 
-    ``config`` (see ``scenarios.launch.RunConfig``): domain, scenarios with fingerprints, trials, agent, caller and judge
-    (each a frozen profile), channel, fidelity, limits, pace_s, min_agent_turns, git commit and versions.
+    ``config`` (see ``scenarios.launch.RunConfig``): domain, scenarios with fingerprints, trials, agent, caller
+    and judge (each a frozen profile), channel, fidelity, limits, pace_s, min_agent_turns, git commit and versions.
     """
 
     class Channel(models.TextChoices):
@@ -21,7 +21,7 @@ class Run(models.Model):
     config = models.JSONField()
     fingerprint = models.CharField(max_length=64, db_index=True)
     # A second submit of the same launch form carries the same key and finds this run.
-    launch_key = models.CharField(max_length=64, unique=True, null=True)
+    launch_key = models.CharField(max_length=64, unique=True, null=True)  # noqa: DJ001  (unique, so absent must be NULL)
     trial_count = models.PositiveIntegerField()
     # Any party or the judge is a stand-in: its numbers never stand beside a model's.
     is_rehearsal = models.BooleanField(default=False)

@@ -26,8 +26,8 @@ class Trial(models.Model):
     number = models.PositiveIntegerField()
     position = models.PositiveIntegerField(default=0)
     status = models.CharField(max_length=10, choices=Status, default=Status.QUEUED)
-    # pass, fail, or why it is neither (scenarios.scoring.results.Outcome); null until it has ended.
-    outcome = models.CharField(max_length=16, null=True, blank=True)
+    # pass, fail, or why it is neither (scenarios.scoring.results.Outcome); empty until it has ended.
+    outcome = models.CharField(max_length=16, blank=True)
     outcome_reason = models.CharField(max_length=300, blank=True)
     lease = models.UUIDField(null=True, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)

@@ -41,7 +41,7 @@ class Verdict(models.Model):
     # Quotes: {"text", "turn", "seq", "found"}.
     evidence = models.JSONField(default=list)
     # Short kind when the judge or predicate gave no ruling; then ``passed`` is false and does not count.
-    error = models.CharField(max_length=40, null=True, blank=True)
+    error = models.CharField(max_length=40, blank=True)
     detail = models.JSONField(default=dict)
     judge = models.ForeignKey(JudgeVersion, null=True, on_delete=models.PROTECT, related_name="verdicts")
     # SHA-256 of model, parameters, prompt version, claim and evidence; '' for predicates.
