@@ -1,8 +1,8 @@
 """Every change of a trial's state. The only writer of status, lease, attempts, last_seq and outcome.
 
 ``queued -> running -> scoring -> done``; from running or scoring back to queued (lease lost, attempts left), to
-cancelled, or to error. All transitions are compare-and-swap updates, so they work alike on SQLite and PostgreSQL and two people or
-two lanes doing the same thing at once is harmless.
+cancelled, or to error. All transitions are compare-and-swap updates, so they work alike on SQLite and PostgreSQL, and
+two people or two lanes doing the same thing at once is harmless.
 """
 
 from collections.abc import Mapping, Sequence

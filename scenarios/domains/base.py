@@ -231,8 +231,8 @@ class Domain(ABC):
         raise Refusal("unknown_init_function", f"{self.name} has no initialisation function {action.func_name!r}")
 
     def sync(self, databases: Mapping[Side, Overlay]) -> None:
-        """Bring the two sides' databases together after initialisation and after every tool call; by default there is nothing to do."""
-        return None
+        """Bring the two sides' databases together after initialisation and after each tool call; nothing by default."""
+        return
 
     def tool_now(self, spec: ScenarioSpec) -> str:
         """Return the fixed "now" of a scenario as ISO text."""
