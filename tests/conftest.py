@@ -1,0 +1,83 @@
+"""Fixtures that every folder of tests shares: people, the benchmark files, child processes."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.contrib.auth.models import Group, User
+from django.db import connection
+
+ROOT = Path(__file__).resolve().parent.parent
+ROLES = ("viewer", "reviewer", "operator", "admin")
+
+
+def absent(what: str, remedy: str) -> None:
+    """Skip for want of ``what``; in CI nothing may be missing, so there it fails."""
+    message = f"{what}: {remedy}"
+    if os.environ.get("CI"):
+        pytest.fail(f"{message} (CI must have it)")
+    pytest.skip(message)
+
+
+@pytest.fixture(scope="session")
+def benchmarks() -> Path:
+    """Return the folder of the benchmark files."""
+    folder = Path(settings.BENCHMARK_DIR)
+    if not (folder / "tau2_retail" / "db.json").exists():
+        absent(f"no benchmark files in {folder}", "run manage.py fetch_benchmarks or set EVAL_DATA_ROOT")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def conformance() -> Path:
+    """Return the folder of the conformance vectors."""
+    folder = Path(os.environ.get("CONFORMANCE_DIR", ROOT.parent / "shared" / "conformance"))
+    if not folder.is_dir():
+        absent(f"no conformance vectors in {folder}", "set CONFORMANCE_DIR")
+    return folder
+
+
+@pytest.fixture
+def person(db: None) -> Callable[[str], User]:
+    """Return a maker of people: ``person("reviewer")`` is a user of that role, called like it."""
+
+    def make(role: str, username: str = "") -> User:
+        user = User.objects.create_user(username or role, password=f"{role}-password")
+        user.groups.add(Group.objects.get_or_create(name=role)[0])
+        return user
+
+    return make
+
+
+@pytest.fixture
+def viewer(person: Callable[[str], User]) -> User:
+    return person("viewer")
+
+
+@pytest.fixture
+def reviewer(person: Callable[[str], User]) -> User:
+    return person("reviewer")
+
+
+@pytest.fixture
+def operator(person: Callable[[str], User]) -> User:
+    return person("operator")
+
+
+@pytest.fixture
+def admin(person: Callable[[str], User]) -> User:
+    return person("admin")
+
+
+@pytest.fixture
+def server_environment(transactional_db: None) -> dict[str, str]:
+    """Return the environment of a child process that is to see the test database's rows (and only those)."""
+    database = connection.settings_dict
+    if connection.vendor == "sqlite":
+        url = f"sqlite:///{database['NAME']}"
+    else:
+        host = f"{database['HOST'] or '127.0.0.1'}:{database['PORT'] or 5432}"
+        url = f"postgres://{database['USER']}:{database['PASSWORD']}@{host}/{database['NAME']}"
+    return {**os.environ, "DATABASE_URL": url, "DJANGO_SETTINGS_MODULE": "tests.settings"}

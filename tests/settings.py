@@ -1,0 +1,27 @@
+"""The site's settings with a throw-away folder: what the tests and the processes that they start run with.
+
+Loaded by pytest-django before any conftest, so nothing of a developer's own database or files is ever touched.
+"""
+
+import atexit
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+if "CALLBOARD_VAR" not in os.environ:
+    os.environ["CALLBOARD_VAR"] = tempfile.mkdtemp(prefix="callboard-test-")
+    atexit.register(shutil.rmtree, os.environ["CALLBOARD_VAR"], ignore_errors=True)
+if "EVAL_DATA_ROOT" not in os.environ and (ROOT.parent / "shared" / "benchmarks").is_dir():
+    os.environ["EVAL_DATA_ROOT"] = str(ROOT.parent / "shared" / "benchmarks")
+
+from evalsite.settings import *  # noqa: E402, F403  (the environment above must be set first)
+from evalsite.settings import STORAGES  # noqa: E402
+
+# Servers that tests start find the style sheets without collectstatic.
+STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+WHITENOISE_USE_FINDERS = True
+# The default hasher is slow by design, and most tests sign somebody in.
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
