@@ -3,6 +3,7 @@
 from scenarios.models.event import TrialEvent
 from scenarios.models.judge import JudgeVersion, Judging
 from scenarios.models.lane import Lane
+from scenarios.models.preflight import Preflight
 from scenarios.models.profile import Profile
 from scenarios.models.run import Run
 from scenarios.models.scenario import Scenario
@@ -13,6 +14,7 @@ __all__ = [
     "JudgeVersion",
     "Judging",
     "Lane",
+    "Preflight",
     "Profile",
     "Run",
     "Scenario",

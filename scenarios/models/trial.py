@@ -48,6 +48,7 @@ class Trial(models.Model):
     turn_count = models.PositiveIntegerField(default=0)
     # Median response time of the agent.
     response_p50_ms = models.FloatField(null=True, blank=True)
+    # The agent's in its last attempt; ``cost`` is everybody's in all attempts, judge included, in dollars.
     prompt_tokens = models.PositiveIntegerField(null=True, blank=True)
     completion_tokens = models.PositiveIntegerField(null=True, blank=True)
     cost = models.FloatField(null=True, blank=True)
