@@ -41,7 +41,7 @@ def role_of(person: Person) -> Role | None:
     if person.is_superuser:
         return "admin"
     if not hasattr(person, "_role"):
-        names = set(person.groups.values_list("name", flat=True))
+        names = {group.name for group in person.groups.all()}
         person._role = next((role for role in reversed(ROLES) if role in names), None)  # type: ignore[attr-defined]
     return person._role  # type: ignore[attr-defined,no-any-return]
 

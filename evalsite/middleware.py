@@ -7,7 +7,7 @@ from urllib.parse import urlencode, urlsplit
 
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import resolve_url
 from django.urls import reverse
 from django.utils import timezone
@@ -24,9 +24,7 @@ class SignInMiddleware(LoginRequiredMiddleware):
     Without this the form would be swapped into a table cell.
     """
 
-    def handle_no_permission(  # type: ignore[override]  (the stub says HttpResponseRedirect)
-        self, request: HttpRequest, view_func: Callable[..., Any]
-    ) -> HttpResponseBase:
+    def handle_no_permission(self, request: HttpRequest, view_func: Callable[..., Any]) -> Any:
         """Answer a request without a session."""
         if request.headers.get("HX-Request") != "true":
             return super().handle_no_permission(request, view_func)
