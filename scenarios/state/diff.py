@@ -1,0 +1,222 @@
+"""Three-way diff of a database: what it was, what it should be, what it is, and which tool call made it so.
+
+Only records that the gold or the call touched are looked at, and they are compared as the canonical hash sees them, so
+a diff has faults exactly when the hashes differ.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from scenarios.sides import Side
+from scenarios.state.canonical import UNORDERED, normalize
+from scenarios.state.changes import ABSENT, Path, same_leaf
+from scenarios.state.overlay import Overlay
+
+# missing: changed in the gold, as in the seed here; unexpected: as in the seed in the gold, changed here;
+# wrong: changed in both, to different values.
+FieldState = Literal["right", "wrong", "missing", "unexpected"]
+Why = Literal["", "never_attempted", "refused", "overwritten"]
+
+
+class GoldStep(Protocol):
+    """A gold call with what it changed: ``changes`` as events store them, of any side."""
+
+    @property
+    def tool(self) -> str: ...
+    @property
+    def arguments(self) -> Mapping[str, Any]: ...
+    @property
+    def changes(self) -> Sequence[Mapping[str, Any]]: ...
+
+
+class Use(GoldStep, Protocol):
+    """A tool call of the conversation; ``call`` is its number and ``ok`` None when it was never answered."""
+
+    @property
+    def call(self) -> int: ...
+    @property
+    def ok(self) -> bool | None: ...
+    @property
+    def error(self) -> str | None: ...
+
+
+@dataclass(frozen=True)
+class FieldDiff:
+    """One differing place. Values are canonical; an absent one is None and named in ``absent``."""
+
+    path: Path
+    state: FieldState
+    seed: Any
+    expected: Any
+    actual: Any
+    absent: tuple[str, ...] = ()  # of "seed", "expected", "actual"
+    # Of a missing or wrong field: why the expected value is not there. Overwritten: it was there for a while.
+    why: Why = ""
+    # The call that made the field what it is, or that was refused. None: no call did.
+    call: int | None = None
+    tool: str | None = None
+    error: str | None = None  # failure kind of a refused call
+    # Position (from 0) and name of the gold call that gives the expected value.
+    gold_call: int | None = None
+    gold_tool: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the form that signal results store."""
+        return {**vars(self), "path": list(self.path), "absent": list(self.absent)}
+
+
+def three_way(
+    expected: Overlay,
+    actual: Overlay,
+    uses: Sequence[Use],
+    gold: Sequence[GoldStep],
+    side: Side = "agent",
+    start: Overlay | None = None,
+) -> list[FieldDiff]:
+    """Compare one side's final database with the expected one, both over the same seed.
+
+    ``uses`` are the calls of the conversation in order, ``gold`` the gold calls in order; both of all sides.
+    ``start`` is the database as the call began, where initialisation made it differ from the seed.
+    """
+    history, plan = _Writes(uses, side), _Writes(gold, side)
+    before, wanted, found = (start.to_json() if start else expected.seed.data), expected.to_json(), actual.to_json()
+    fields = []
+    for path in _touched_paths(expected, actual):
+        was, should, became = (_at(database, path, path[-1]) for database in (before, wanted, found))
+        for leaf, values in _walk(was, should, became, path):
+            fields.append(_judge(leaf, values, history, plan, uses))
+    return fields
+
+
+def has_faults(fields: Sequence[FieldDiff]) -> bool:
+    """Return whether anything is not as expected."""
+    return any(field.state != "right" for field in fields)
+
+
+def _touched_paths(expected: Overlay, actual: Overlay) -> list[Path]:
+    touched = [*expected.touched(), *actual.touched()]
+    whole = {table for table, key in touched if key is None}
+    paths: list[Path] = [(table,) if key is None or table in whole else (table, key) for table, key in touched]
+    return sorted({path for path in paths if path[0] != "session"}, key=str)
+
+
+def _at(value: Any, steps: Path, key: str | int) -> Any:
+    """Return the canonical form of what lies ``steps`` below a value, stored under ``key``; ABSENT if nothing does."""
+    for step in steps:
+        if isinstance(value, dict):
+            value = value.get(step, ABSENT)
+        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+            value = value[step]
+        else:
+            return ABSENT
+    return value if value is ABSENT else normalize(value, key)
+
+
+def _walk(seed: Any, expected: Any, actual: Any, path: Path) -> Iterator[tuple[Path, tuple[Any, Any, Any]]]:
+    """Yield each differing place with its three values; whole records where one side lacks them."""
+    for kind in (dict, list):
+        if isinstance(expected, kind) and isinstance(actual, kind):
+            was, wanted, found = (_children(value, kind) for value in (seed, expected, actual))
+            for step in was | wanted | found:
+                children = was.get(step, ABSENT), wanted.get(step, ABSENT), found.get(step, ABSENT)
+                yield from _walk(*children, (*path, step))
+            return
+    if not (same_leaf(expected, actual) and same_leaf(seed, expected)):
+        yield path, (seed, expected, actual)
+
+
+def _children(value: Any, kind: Any) -> dict[Any, Any]:
+    if type(value) is not kind:
+        return {}
+    return dict(enumerate(value)) if isinstance(value, list) else {**value}
+
+
+def _state(seed: Any, expected: Any, actual: Any) -> FieldState:
+    if same_leaf(expected, actual):
+        return "right"
+    if same_leaf(seed, actual):
+        return "missing"
+    return "unexpected" if same_leaf(seed, expected) else "wrong"
+
+
+def _judge(
+    path: Path, values: tuple[Any, Any, Any], history: "_Writes", plan: "_Writes", uses: Sequence[Use]
+) -> FieldDiff:
+    seed, expected, actual = values
+    state = _state(*values)
+    gold_position = plan.last(path)
+    gold_step = plan.steps[gold_position] if gold_position is not None else None
+    writer = history.last(path)
+    cause: Use | None = uses[writer] if writer is not None else None
+    why: Why = ""
+    if state in ("missing", "wrong"):
+        if history.ever(path, expected):
+            why = "overwritten"
+        elif state == "missing":
+            cause = _refused(gold_step, uses) if gold_step else None
+            why = "refused" if cause else "never_attempted"
+    present = {"seed": seed, "expected": expected, "actual": actual}
+    return FieldDiff(
+        path=path,
+        state=state,
+        **{name: None if value is ABSENT else value for name, value in present.items()},
+        absent=tuple(name for name, value in present.items() if value is ABSENT),
+        why=why,
+        call=cause.call if cause else None,
+        tool=cause.tool if cause else None,
+        error=cause.error if cause else None,
+        gold_call=gold_position if state != "unexpected" else None,
+        gold_tool=gold_step.tool if gold_step and state != "unexpected" else None,
+    )
+
+
+def _refused(gold: GoldStep, uses: Sequence[Use]) -> Use | None:
+    """Return the refused call that comes closest to a gold call: same tool, most arguments in common, latest."""
+    refused = [use for use in uses if use.ok is False and use.tool == gold.tool]
+    return max(
+        reversed(refused),
+        key=lambda use: sum(1 for name, value in gold.arguments.items() if use.arguments.get(name) == value),
+        default=None,
+    )
+
+
+class _Writes:
+    """What a sequence of calls wrote, by path."""
+
+    def __init__(self, steps: Sequence[GoldStep], side: Side) -> None:
+        self.steps = steps
+        self._by_table: dict[str | int, list[tuple[int, Path, Any]]] = {}
+        for position, step in enumerate(steps):
+            for change in step.changes:
+                if change.get("side", side) == side:
+                    path = tuple(change["path"])
+                    value = ABSENT if change["op"] == "remove" else change["after"]
+                    self._by_table.setdefault(path[0], []).append((position, path, value))
+
+    def last(self, path: Path) -> int | None:
+        """Return the position of the last call that wrote at, above or below a path."""
+        return max((position for position, _, _ in self._near(path)), default=None)
+
+    def ever(self, path: Path, value: Any) -> bool:
+        """Return whether a call wrote exactly this canonical value at a path."""
+        return any(
+            where == path[: len(where)] and same_leaf(_at(written, path[len(where) :], path[-1]), value)
+            for _, where, written in self._near(path)
+        )
+
+    def _near(self, path: Path) -> Iterator[tuple[int, Path, Any]]:
+        wanted = _ordered_part(path)
+        for position, where, value in self._by_table.get(path[0], ()):
+            written = _ordered_part(where)
+            shorter = min(len(written), len(wanted))
+            if written[:shorter] == wanted[:shorter]:
+                yield position, where, value
+
+
+def _ordered_part(path: Path) -> Path:
+    """Return a path up to its first unordered list: positions inside one mean nothing."""
+    for position, step in enumerate(path):
+        if step in UNORDERED:
+            return path[: position + 1]
+    return path
