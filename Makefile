@@ -1,0 +1,66 @@
+# Everything that people and CI do with this project, one command each, safe to repeat.
+PYTHON ?= python3
+PORT ?= 8000
+BIN := .venv/bin
+MANAGE := $(BIN)/python manage.py
+PYTEST := $(BIN)/pytest -q
+
+.PHONY: help demo serve test lint bench test-here test-services clean
+.DEFAULT_GOAL := help
+
+help:  ## Show this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+demo: .venv/runtime  ## Install, fetch benchmark files, serve the site with two rehearsal sweeps to look at
+	@$(MANAGE) fetch_benchmarks --domain tau2_retail || echo "Going on without those files."
+	@$(MANAGE) demo --address http://127.0.0.1:$(PORT)
+	@$(MANAGE) serve --port $(PORT)
+
+serve: .venv/runtime  ## Serve the site, its lanes, party servers and stand-ins
+	@$(MANAGE) serve --port $(PORT)
+
+test: lint test-here test-services  ## Everything: checks, tests here, tests on PostgreSQL and Redis
+
+lint: .venv/dev  ## ruff, mypy, import contracts, templates, migrations, deployment settings
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-timings
+	$(BIN)/djlint templates --lint --quiet
+	CALLBOARD_VAR=$$(mktemp -d) $(MANAGE) makemigrations --check --dry-run
+	HTTPS=1 CALLBOARD_VAR=$$(mktemp -d) $(MANAGE) check --deploy --fail-level WARNING
+
+test-here: .venv/dev  ## The suite on SQLite, and the pages in Chromium
+	env -u DATABASE_URL -u REDIS_URL $(PYTEST) -p no:playwright -m "not browser"
+	env -u DATABASE_URL -u REDIS_URL $(PYTEST) -m browser
+
+test-services: .venv/dev  ## The same on PostgreSQL and Redis, where they answer
+	@if services=$$($(BIN)/python -m tests.services); then \
+		echo "On $$services"; \
+		env $$services $(PYTEST) -p no:playwright -m "not browser" && env $$services $(PYTEST) -m browser; \
+	else test -z "$$CI"; fi
+
+bench: .venv/runtime  ## The speed figures, each with its target and conditions
+	$(MANAGE) bench
+
+clean:  ## Remove the environment and caches (never data/)
+	rm -rf .venv build *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+
+# The environment. uv where it is there, pip otherwise; --seed and venv both bring pip, which fetch_benchmarks uses.
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' \
+		|| { echo "$(PYTHON) is not Python 3.11 to 3.13: make PYTHON=python3.11 ..."; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/runtime: .venv/bin/python pyproject.toml
+	$(call install,.)
+	@touch $@
+
+.venv/dev: .venv/bin/python pyproject.toml
+	$(call install,.[dev])
+	@touch $@ .venv/runtime
+
+define install
+	@if command -v uv >/dev/null; then uv pip install --quiet --python $(BIN)/python -e '$(1)'; \
+	else $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '$(1)'; fi
+endef
