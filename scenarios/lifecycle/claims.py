@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
-from scenarios.events import AttemptFailed, Noted
+from scenarios.events import AttemptFailed, Event, Noted
 from scenarios.lifecycle import budget
 from scenarios.lifecycle.record import NewEvent, as_row, note, unstored
 from scenarios.lifecycle.withdrawal import end_unheld
@@ -101,18 +101,30 @@ def release(claim: Claim, events: Sequence[NewEvent] = ()) -> bool:
     return done
 
 
-def fenced(claim: Claim, events: Sequence[NewEvent], *, was: Sequence[str] = (), **changes: Any) -> bool:
-    """Change a trial that this claim holds and append its last events, or neither: the compare-and-swap of a lane."""
+def fenced(
+    claim: Claim,
+    events: Sequence[NewEvent],
+    *,
+    was: Sequence[str] = (),
+    closing: Event | None = None,
+    **changes: Any,
+) -> bool:
+    """Change a trial that this claim holds and append its last events, or neither: the compare-and-swap of a lane.
+
+    ``closing`` is one more event, numbered here.
+    """
     with transaction.atomic():
         rows = Trial.objects.filter(pk=claim.trial_id, lease=claim.lease, status__in=was or Status.values)
         last_seq = rows.select_for_update().values_list("last_seq", flat=True).first()
         if last_seq is None:
             return False
-        fresh = unstored(last_seq, events)
-        TrialEvent.objects.bulk_create(as_row(claim.trial_id, event) for event in fresh)
-        if fresh:
-            changes["last_seq"] = fresh[-1].seq
-        return bool(rows.update(**changes))
+        fresh = [as_row(claim.trial_id, event) for event in unstored(last_seq, events)]
+        last_seq += len(fresh)
+        TrialEvent.objects.bulk_create(fresh)
+        done = bool(rows.update(**changes, last_seq=last_seq))
+        if closing is not None:
+            note(Trial.objects.filter(pk=claim.trial_id), closing)
+    return done
 
 
 def _take(run: Run, width: int) -> list[Claim]:

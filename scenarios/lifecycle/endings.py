@@ -9,6 +9,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from scenarios import models
+from scenarios.events import TrialFinished
 from scenarios.lifecycle import budget
 from scenarios.lifecycle.claims import MAX_ATTEMPTS, Claim, Status, fenced
 from scenarios.lifecycle.record import NewEvent
@@ -123,13 +124,15 @@ def cancel_trial(
 def _end(
     claim: Claim, outcome: Outcome, reason: str, events: Sequence[NewEvent], was: Sequence[str] = (), **changes: Any
 ) -> bool:
+    reason = storable(reason)[:300]
     return fenced(
         claim,
         events,
         was=was,
+        closing=TrialFinished(outcome=outcome, reason=reason),
         status=status_of(outcome),
         outcome=outcome,
-        outcome_reason=storable(reason)[:300],
+        outcome_reason=reason,
         lease=None,
         heartbeat_at=None,
         ended_at=timezone.now(),

@@ -95,10 +95,10 @@ def as_row(trial_id: int, event: NewEvent) -> TrialEvent:
     )
 
 
-def note(trials: Sequence[Trial], event: Event) -> None:
-    """Append the same event to trials that no lane holds; the caller has locked the rows."""
-    for start in range(0, len(trials), _CHUNK):
-        some = trials[start : start + _CHUNK]
+def note(trials: Iterable[Trial], event: Event) -> None:
+    """Append the same event to trials whose rows the caller has locked."""
+    rows = list(trials)
+    for some in (rows[start : start + _CHUNK] for start in range(0, len(rows), _CHUNK)):
         at_ms = _last_at_ms([trial.pk for trial in some if trial.last_seq])
         now = timezone.now()
         TrialEvent.objects.bulk_create(
