@@ -3,13 +3,17 @@
 The live call and a stored one are scored through the same function, so scoring again cannot differ from scoring first.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from typing import Any, Protocol, cast
 
+from scenarios import domains
 from scenarios.domains.base import Fidelity, ScenarioSpec
+from scenarios.domains.environment import Environment
 from scenarios.events import EndReason
-from scenarios.sides import Side
+from scenarios.sides import SIDES, Side
+from scenarios.state.changes import Change
 from scenarios.state.overlay import Overlay
 
 
@@ -41,6 +45,11 @@ class Turn:
     ended_ms: int
     interrupted: bool
 
+    @property
+    def is_blank(self) -> bool:
+        """Return whether nothing was said."""
+        return not self.said.strip()
+
 
 @dataclass(frozen=True)
 class ToolUse:
@@ -56,6 +65,7 @@ class ToolUse:
     error: str | None
     changes: tuple[Mapping[str, Any], ...]
     action: Mapping[str, Any] | None
+    ends_call: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,7 +78,7 @@ class Evidence:
     databases: Mapping[Side, Overlay]  # final state, rebuilt from seed and changes
     end_reason: EndReason | None  # None: the call never ended, so nothing can be scored
     duration_ms: int
-    agent_turns: int
+    agent_turns: int  # turns in which the agent said something
     intervened_by: str | None
     usage: Mapping[Side, Mapping[str, int]]  # n_calls, prompt, completion
     response_ms: Mapping[Side, tuple[float, ...]]
@@ -77,5 +87,158 @@ class Evidence:
 
 
 def gather(spec: ScenarioSpec, events: Iterable[StoredEvent], fidelity: Fidelity = "canonical") -> Evidence:
-    """Build the evidence from a trial's events; only those after the last ``attempt.started`` count."""
-    raise NotImplementedError
+    """Build the evidence from a trial's events; only those after the last ``attempt.started`` count.
+
+    Events are read in the order of ``seq``, whatever their times say. Turns and tool calls that begin after the first
+    ``call.ended`` are kept apart and not graded; a turn or tool result that was delivered twice counts once.
+    """
+    record = _Record()
+    for event in _last_attempt(events):
+        record.read(event)
+    databases = start_databases(spec, fidelity)
+    for seq, changes in record.written:
+        _apply(databases, seq, changes)
+    turns = tuple(record.turns.values())
+    return Evidence(
+        turns=turns,
+        tools=tuple(record.tools.values()),
+        actions=tuple(use.action for use in record.tools.values() if use.action is not None),
+        databases=databases,
+        end_reason=record.end_reason,
+        duration_ms=record.duration_ms,
+        agent_turns=sum(turn.side == "agent" and not turn.is_blank for turn in turns),
+        intervened_by=record.intervened_by,
+        usage=record.usage,
+        response_ms={side: tuple(values) for side, values in record.response_ms.items()},
+        infra_error=record.infra_error,
+    )
+
+
+def start_databases(spec: ScenarioSpec, fidelity: Fidelity) -> Mapping[Side, Overlay]:
+    """Return fresh databases as they are when the call begins: seed, initialisation and one synchronisation."""
+    return Environment(domains.load()[spec.domain], spec, fidelity).databases
+
+
+def _apply(databases: Mapping[Side, Overlay], seq: int, changes: Iterable[Mapping[str, Any]]) -> None:
+    for side, rows in groupby(changes, key=lambda row: row["side"]):
+        if side not in databases:
+            raise ValueError(f"event {seq} changes a database of side {side!r}, which the scenario has not")
+        databases[side].apply(Change.from_json(row) for row in rows)
+
+
+def _last_attempt(events: Iterable[StoredEvent]) -> Sequence[StoredEvent]:
+    ordered = sorted({event.seq: event for event in events}.values(), key=lambda event: event.seq)
+    starts = [i for i, event in enumerate(ordered) if event.kind == "attempt.started"]
+    return ordered[starts[-1] :] if starts else ordered
+
+
+@dataclass
+class _Record:
+    """What has been read so far; one small method an event kind."""
+
+    turns: dict[tuple[Side, int], Turn] = field(default_factory=dict)
+    tools: dict[int, ToolUse] = field(default_factory=dict)
+    written: list[tuple[int, Sequence[Mapping[str, Any]]]] = field(default_factory=list)
+    end_reason: EndReason | None = None
+    duration_ms: int = 0
+    intervened_by: str | None = None
+    usage: dict[Side, dict[str, int]] = field(
+        default_factory=lambda: {side: {"n_calls": 0, "prompt": 0, "completion": 0} for side in SIDES}
+    )
+    response_ms: dict[Side, list[float]] = field(default_factory=lambda: {side: [] for side in SIDES})
+    infra_error: tuple[str, str] | None = None
+
+    def read(self, event: StoredEvent) -> None:
+        reader = _READERS.get(event.kind)
+        if reader is not None:
+            reader(self, event)
+        if self.end_reason is None:
+            self.duration_ms = max(self.duration_ms, event.at_ms)
+
+    def turn_ended(self, event: StoredEvent) -> None:
+        data, side = event.data, cast(Side, event.data["side"])
+        if self.end_reason is not None:
+            return
+        before = self.turns.get((side, data["turn"]))
+        self.turns[side, data["turn"]] = Turn(
+            seq=event.seq,
+            turn=data["turn"],
+            side=side,
+            said=data["said"],
+            heard=data["heard"],
+            started_ms=data["started_ms"],
+            ended_ms=event.at_ms,
+            interrupted=bool(data.get("interrupted")) or bool(before and before.interrupted),
+        )
+
+    def tool_called(self, event: StoredEvent) -> None:
+        data = event.data
+        if self.end_reason is not None or data["call"] in self.tools:
+            return
+        self.tools[data["call"]] = ToolUse(
+            seq=event.seq,
+            call=data["call"],
+            side=data["side"],
+            tool=data["tool"],
+            arguments=data["arguments"],
+            ok=None,
+            result=None,
+            error=None,
+            changes=(),
+            action=None,
+        )
+
+    def tool_returned(self, event: StoredEvent) -> None:
+        data = event.data
+        use = self.tools.get(data["call"])
+        if use is None or use.ok is not None:
+            return
+        changes = tuple(data.get("changes") or ())
+        self.tools[use.call] = replace(
+            use,
+            ok=data["ok"],
+            result=data["result"],
+            error=data.get("error"),
+            changes=changes,
+            action=data.get("action"),
+            ends_call=bool(data.get("ends_call")),
+        )
+        self.written.append((event.seq, changes))
+
+    def state_synced(self, event: StoredEvent) -> None:
+        self.written.append((event.seq, event.data["changes"]))
+
+    def latency_measured(self, event: StoredEvent) -> None:
+        self.response_ms[event.data["side"]].append(float(event.data["response_ms"]))
+
+    def usage_reported(self, event: StoredEvent) -> None:
+        usage = self.usage[event.data["side"]]
+        usage["n_calls"] += 1
+        usage["prompt"] += event.data["prompt_tokens"]
+        usage["completion"] += event.data["completion_tokens"]
+
+    def call_intervened(self, event: StoredEvent) -> None:
+        self.intervened_by = self.intervened_by or event.data["person"] or "somebody"
+
+    def attempt_failed(self, event: StoredEvent) -> None:
+        self.infra_error = (event.data["error"], event.data["message"])
+
+    def call_ended(self, event: StoredEvent) -> None:
+        if self.end_reason is not None:
+            return
+        self.end_reason, self.duration_ms = event.data["reason"], event.data["duration_ms"]
+        if self.end_reason == "party_failed" and self.infra_error is None:
+            self.infra_error = ("party_failed", event.data.get("message") or "a party failed")
+
+
+_READERS = {
+    "turn.ended": _Record.turn_ended,
+    "tool.called": _Record.tool_called,
+    "tool.returned": _Record.tool_returned,
+    "state.synced": _Record.state_synced,
+    "latency.measured": _Record.latency_measured,
+    "usage.reported": _Record.usage_reported,
+    "call.intervened": _Record.call_intervened,
+    "attempt.failed": _Record.attempt_failed,
+    "call.ended": _Record.call_ended,
+}

@@ -1,0 +1,23 @@
+"""What a run decides about scoring, taken from its frozen configuration."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+
+@dataclass(frozen=True)
+class ScoringConfig:
+    """The scoring part of a run's configuration (``Run.config``): scoring again uses the run's own, never today's."""
+
+    min_agent_turns: int = 3  # fewer agent turns: stalled; 0 disables
+    strict_match: bool = False
+    has_judge: bool = True
+
+    @classmethod
+    def from_run(cls, config: Mapping[str, Any]) -> Self:
+        """Read the scoring part of ``Run.config``; KeyError names a field that a stored run must have."""
+        return cls(
+            min_agent_turns=int(config["min_agent_turns"]),
+            strict_match=bool(config["strict_match"]),
+            has_judge=config["judge"] is not None,
+        )

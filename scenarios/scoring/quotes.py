@@ -1,0 +1,66 @@
+"""Quotes that a judge gives as evidence, looked up in the record."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from scenarios.scoring.evidence import Evidence
+from scenarios.scoring.results import Quote
+
+MAX_QUOTES = 20
+MAX_QUOTE_CHARS = 2000
+
+
+def read_quotes(value: Any, evidence: Evidence) -> tuple[Quote, ...]:
+    """Return the quotes of one verdict, each looked up; entries that are no quote are left out.
+
+    ``value`` is what the judge gave: a list of ``{"quote", "turn"}`` or of plain strings.
+    """
+    entries = value if isinstance(value, list) else []
+    texts = [(_text(entry), _turn(entry)) for entry in entries[:MAX_QUOTES]]
+    return tuple(find_quote(text, turn, evidence) for text, turn in texts if text.strip())
+
+
+def find_quote(text: str, turn: int | None, evidence: Evidence) -> Quote:
+    """Look a quote up, first in the turn that the judge names, then in the whole record; case and spacing are free."""
+    wanted = _fold(text).strip(" \"'\u201c\u201d\u2026.")
+    if not wanted:
+        return Quote(text, turn)
+    places = sorted(_places(evidence), key=lambda place: place[0] != turn)
+    for number, seq, content in places:
+        if wanted in _fold(content):
+            return Quote(text, number if number is not None else turn, seq, found=True)
+    return Quote(text, turn)
+
+
+def is_in_record(text: str, evidence: Evidence) -> bool:
+    """Return whether a text stands word for word in the record of the call."""
+    wanted = _fold(text)
+    return any(wanted in _fold(content) for _, _, content in _places(evidence))
+
+
+def _places(evidence: Evidence) -> Iterator[tuple[int | None, int, str]]:
+    for turn in evidence.turns:
+        for spoken in _spoken(turn.said, turn.heard):
+            yield turn.turn, turn.seq, spoken
+    for use in evidence.tools:
+        yield None, use.seq, f"{use.tool} {json.dumps(use.arguments, ensure_ascii=False, default=str)}"
+        yield None, use.seq, json.dumps(use.result, ensure_ascii=False, default=str)
+
+
+def _spoken(said: str, heard: str | None) -> Iterable[str]:
+    return (said,) if heard is None or heard == said else (said, heard)
+
+
+def _fold(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _text(entry: Any) -> str:
+    quote = entry.get("quote") if isinstance(entry, Mapping) else entry
+    return quote[:MAX_QUOTE_CHARS] if isinstance(quote, str) else ""
+
+
+def _turn(entry: Any) -> int | None:
+    turn = entry.get("turn") if isinstance(entry, Mapping) else None
+    return turn if isinstance(turn, int) and not isinstance(turn, bool) else None

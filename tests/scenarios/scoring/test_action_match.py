@@ -1,0 +1,144 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scenarios.domains.base import GoldAction, MatchOptions
+from scenarios.scoring.action_match import action_diff, best_fit, match_episode, match_single, match_value, score
+from scenarios.scoring.config import ScoringConfig
+from tests.scenarios.scoring.cases import CANCEL, CONFIG, evidence, gold, no_gold, spec, use
+
+VECTORS = Path(__file__).parents[4] / "shared" / "conformance" / "actions_match.jsonl"
+EXACT = MatchOptions()
+
+
+def vectors() -> list[dict[str, Any]]:
+    return [json.loads(line) for line in VECTORS.read_text().splitlines()] if VECTORS.exists() else []
+
+
+@pytest.mark.skipif(not VECTORS.exists(), reason=f"{VECTORS} is not here")
+@pytest.mark.parametrize("vector", [pytest.param(vector, id=vector["tag"]) for vector in vectors()])
+def test_the_comparison_is_the_references(vector: dict[str, Any]) -> None:
+    if vector["kind"] == "single_action":
+        assert match_single(vector["reference"], vector["predicted"]) is vector["match"]
+    else:
+        options = MatchOptions(**vector["options"])
+        assert match_episode(vector["reference"], vector["predicted"], options) is vector["match"]
+
+
+def action(**arguments: Any) -> dict[str, Any]:
+    return {"action_type": "x", "name": "x", "arguments": arguments, "side": "agent"}
+
+
+@pytest.mark.parametrize(
+    ("reference", "predicted", "matches"),
+    [
+        (1.5, "1.50", True),
+        (True, 1, True),
+        (None, "None", True),
+        (float("inf"), "inf", True),
+        (float("nan"), float("nan"), False),
+        pytest.param(10**400, 10**400, True, id="beyond-float"),
+        ({"a": 1}, {"a": 1, "b": 2}, True),
+        ({"a": 1}, None, False),
+        ([1], None, False),
+        ([], [1, 2], True),
+    ],
+)
+def test_values_compare_as_numbers_before_text(reference: Any, predicted: Any, matches: bool) -> None:
+    assert match_value(reference, predicted, EXACT) is matches
+
+
+def test_clean_text_ignores_case() -> None:
+    assert match_value("Economy", "economy", MatchOptions(clean_text=True))
+
+
+def test_strict_reaches_nested_lists_which_the_references_does_not() -> None:
+    reference, predicted = {"actions": [action(n=1)]}, {"actions": [action(n=1), action(n=2)]}
+    assert match_episode(reference, predicted, MatchOptions(disallow_extra_items=True))
+    assert not match_value(reference, predicted, EXACT, strict=True)
+    assert not match_value({"l": ["a"]}, {"l": ["a", "b"]}, EXACT, strict=True)
+
+
+def test_a_matching_call_passes_and_lists_what_matched() -> None:
+    result = score(spec(), gold(), evidence(), CONFIG)
+    assert (result.applicable, result.passed, result.value) == (True, True, True)
+    assert result.detail["matched"] == [{"reference": CANCEL, "predicted": CANCEL}]
+    assert result.detail["missing"] == result.detail["extra"] == result.detail["wrong"] == []
+
+
+def test_a_missing_action_is_named() -> None:
+    result = score(spec(), gold(), evidence(tools=()), CONFIG)
+    assert result.passed is False
+    assert result.detail["missing"] == [CANCEL]
+    assert result.detail["reference_match"] is False
+
+
+def test_a_wrong_argument_is_named_field_by_field() -> None:
+    wrong = {**CANCEL, "arguments": {"order_id": "W2"}}
+    result = score(spec(), gold(), evidence(tools=(use(action=wrong),)), CONFIG)
+    assert result.passed is False
+    assert result.detail["missing"] == result.detail["extra"] == []
+    assert result.detail["wrong"] == [
+        {
+            "reference": CANCEL,
+            "predicted": wrong,
+            "fields": [{"path": ["arguments", "order_id"], "expected": "W1", "actual": "W2"}],
+        }
+    ]
+
+
+def test_the_closest_of_several_wrong_actions_is_paired() -> None:
+    reference = action(a=1, b=2, c=3)
+    far, near = action(a=9, b=9, c=9), action(a=1, b=2, c=9)
+    diff = action_diff([reference], [far, near], EXACT)
+    assert diff["wrong"][0]["predicted"] == near
+    assert diff["extra"] == [far]
+
+
+def test_an_extra_action_fails_only_under_strict_matching_and_both_figures_are_kept() -> None:
+    extra = use(2, action={**CANCEL, "arguments": {"order_id": "W9"}}, changes=())
+    call = evidence(tools=(use(), extra))
+    assert score(spec(), gold(), call, CONFIG).passed is True
+    strict = score(spec(), gold(), call, ScoringConfig(strict_match=True))
+    assert strict.passed is False
+    assert strict.detail["reference_match"] is True
+    assert strict.detail["extra"] == [extra.action]
+    by_scenario = score(spec(match=MatchOptions(disallow_extra_items=True)), gold(), call, CONFIG)
+    assert by_scenario.passed is False
+
+
+def test_a_fit_is_found_where_the_greedy_one_misses_it() -> None:
+    references = [action(a=1), action(a=1, b=2)]
+    predictions = [action(a=1, b=2), action(a=1)]
+    assert not match_episode({"actions": references}, {"actions": predictions})
+    diff = action_diff(references, predictions, EXACT)
+    assert len(diff["matched"]) == 2
+
+
+def test_compare_args_of_the_gold_action_are_honoured() -> None:
+    other_reason = {**CANCEL, "arguments": {"order_id": "W1", "reason": "bored"}, "result": {"note": "other"}}
+    wanted = {**CANCEL, "arguments": {"order_id": "W1", "reason": "late"}}
+    call = evidence(tools=(use(action=other_reason),))
+    loose = spec(gold_actions=(GoldAction("cancel", wanted["arguments"], compare_args=("order_id",)),))
+    result = score(loose, gold(wanted), call, CONFIG)
+    assert result.passed is True
+    assert result.detail["reference_match"] is False
+    full = spec(gold_actions=(GoldAction("cancel", wanted["arguments"]),))
+    assert score(full, gold(wanted), call, CONFIG).passed is False
+    name_only = spec(gold_actions=(GoldAction("cancel", wanted["arguments"], compare_args=()),))
+    assert score(name_only, gold(wanted), evidence(tools=(use(),)), CONFIG).passed is True
+
+
+def test_a_gold_without_actions_has_nothing_to_match() -> None:
+    result = score(spec(gold_actions=()), no_gold(), evidence(), CONFIG)
+    assert (result.applicable, result.passed) == (False, None)
+    assert result.detail["reference_match"] is True
+    assert result.detail["extra"] == [CANCEL]
+
+
+def test_best_fit_is_as_large_as_can_be() -> None:
+    edges = {(0, 0), (0, 1), (1, 0), (2, 1), (2, 2)}
+    assert len(best_fit(3, 3, lambda i, j: (i, j) in edges)) == 3
+    assert best_fit(2, 0, lambda i, j: True) == {}
