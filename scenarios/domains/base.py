@@ -2,13 +2,14 @@
 
 import hashlib
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from scenarios.sides import Side
 from scenarios.state.overlay import Overlay, Seed
@@ -110,11 +111,16 @@ class ScenarioSpec:
     @cached_property
     def fingerprint(self) -> str:
         """Return a SHA-256 over everything that decides how the scenario runs and is scored."""
-        text = json.dumps(asdict(self), sort_keys=True, separators=(",", ":"), default=str)
+        decisive = {name: value for name, value in asdict(self).items() if name not in _LABELS}
+        text = json.dumps(decisive, sort_keys=True, separators=(",", ":"), default=str)
         return hashlib.sha256(text.encode()).hexdigest()
 
     def __hash__(self) -> int:
         return hash(self.name)
+
+
+# Fields of a scenario that pages show and nothing else depends on.
+_LABELS = frozenset({"title", "persona_name", "tags", "extra"})
 
 
 class Refusal(Exception):
@@ -144,8 +150,31 @@ class ToolContext:
     is_noop: bool = False
     # Fields of the recorded action's ``result``; a tool that sets none records its return value by its own rule.
     record: dict[str, Any] | None = None
-    # Arguments as they are recorded when that differs from what was said (fidelity "canonical").
-    recorded_arguments: dict[str, Any] | None = None
+    # Arguments that are recorded otherwise than they were said (fidelity "canonical").
+    recorded_arguments: dict[str, Any] = field(default_factory=dict)
+
+    def spelling(self, argument: str, said: str, stored: str) -> str:
+        """Return how an identifier is recorded: as the database spells it, in fidelity "reference" as it was said.
+
+        The recorded arguments follow suit.
+        """
+        if self.fidelity == "reference":
+            return said
+        self.recorded_arguments[argument] = stored
+        return stored
+
+
+class ToolArguments(BaseModel):
+    """Base of a tool's arguments: texts take only text, numbers and booleans also their usual spellings.
+
+    An unknown argument is an error that the model can mend.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class NoArguments(ToolArguments):
+    """For tools that need nothing."""
 
 
 class Tool(ABC):
@@ -159,20 +188,29 @@ class Tool(ABC):
     ends_call: ClassVar[Literal["end_tool", "transfer"] | None] = None
 
     @classmethod
-    @abstractmethod
     def model_name(cls) -> str:
-        """Return the name that a model sees and task files use, in snake_case."""
+        """Return the name that a model sees and task files use: the class name in snake_case, without ``Tool``."""
+        return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__.removesuffix("Tool")).lower()
 
     @abstractmethod
     def run(self, args: Any, context: ToolContext) -> Any:
-        """Do the work on ``context.db`` and return JSON; raise ``Refusal`` to change nothing."""
+        """Do the work on ``context.db`` and return JSON; raise ``Refusal`` to change nothing.
+
+        Only a tool of kind "write" may edit the database.
+        """
+
+    def action(self, arguments: Mapping[str, Any], context: ToolContext, value: Any) -> dict[str, Any] | None:
+        """Return the record of a successful write, without ``side``; None records nothing."""
+        name = self.model_name()
+        result = value if context.record is None else context.record
+        return {"action_type": name, "name": name, "arguments": dict(arguments), "result": result}
 
 
 @dataclass(frozen=True)
 class ToolResult:
     """What one call did. ``value`` is what the tool returned; ``for_model`` is what a model reads (never empty)."""
 
-    tool: str
+    tool: str  # the model's name for it; what was asked for when there is no such tool
     side: Side
     ok: bool
     value: Any
@@ -185,6 +223,7 @@ class ToolResult:
     changes: tuple[dict[str, Any], ...] = ()  # {"side", "path", "before", "after", "op"}
     action: dict[str, Any] | None = None
     ends_call: Literal["end_tool", "transfer"] | None = None
+    arguments: Mapping[str, Any] = field(default_factory=dict)  # as given
 
 
 Predicate = Callable[..., Any]
