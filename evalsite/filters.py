@@ -1,0 +1,161 @@
+"""Filters of lists: read from the address, so that every view of a list can be linked to.
+
+An unknown value filters nothing away and is named beside the form, so a mistyped link is no empty page without a reason.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.paginator import Page, Paginator
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.http import QueryDict
+
+from scenarios.domains.base import SIGNALS
+from scenarios.models import Run, Scenario, Trial
+from scenarios.scoring.results import OUTCOMES
+from scenarios.standing import OPEN
+
+RUN_STATES: Mapping[str, str] = {"open": "open", "paused": "paused", "finished": "finished", "cancelled": "cancelled"}
+KINDS: Mapping[str, str] = {"model": "models", "rehearsal": "rehearsals"}
+RUNS_A_PAGE = 25
+SCENARIOS_A_PAGE = 50
+# Signals in a breakdown's list: the positions that a query looks at.
+_PLACES = range(len(SIGNALS))
+
+
+@dataclass
+class RunFilter:
+    """Which runs: by state, domain, agent, words, day (the reader's own) and person."""
+
+    state: str = ""
+    domain: str = ""
+    agent: str = ""
+    kind: str = ""
+    q: str = ""
+    day: date | None = None
+    mine: bool = False
+    problems: list[str] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, query: QueryDict) -> "RunFilter":
+        """Read the filter from an address."""
+        found = cls(
+            domain=query.get("domain", ""),
+            agent=query.get("agent", ""),
+            q=query.get("q", "").strip(),
+            mine=query.get("mine") == "1",
+        )
+        found.state = _known(query.get("state", ""), RUN_STATES, "state", found.problems)
+        found.kind = _known(query.get("kind", ""), KINDS, "kind", found.problems)
+        if text := query.get("day", ""):
+            try:
+                found.day = date.fromisoformat(text)
+            except ValueError:
+                found.problems.append(f"{text!r} is no day; write it like 2026-11-30.")
+        return found
+
+    @property
+    def is_on(self) -> bool:
+        """Return whether anything is filtered away."""
+        return any((self.state, self.domain, self.agent, self.kind, self.q, self.day, self.mine))
+
+    def apply(self, runs: QuerySet[Run], reader: Any) -> QuerySet[Run]:
+        """Return the runs that match."""
+        wanted = Q()
+        if self.domain:
+            wanted &= Q(domain=self.domain)
+        if self.agent:
+            wanted &= Q(config__agent__slug=self.agent)
+        if self.kind:
+            wanted &= Q(is_rehearsal=self.kind == "rehearsal")
+        if self.day:
+            wanted &= Q(launched_at__date=self.day)
+        if self.mine and isinstance(reader, User):
+            wanted &= Q(launched_by=reader)
+        if self.q:
+            wanted &= Q(title__icontains=self.q) | _number(self.q)
+        return runs.filter(wanted, _in_state(self.state))
+
+
+@dataclass
+class TrialFilter:
+    """Which scenarios of a run: those with a trial that has this outcome or failed this signal; tag and words."""
+
+    outcome: str = ""
+    signal: str = ""
+    tag: str = ""
+    q: str = ""
+    problems: list[str] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, query: QueryDict) -> "TrialFilter":
+        """Read the filter from an address."""
+        found = cls(tag=query.get("tag", ""), q=query.get("q", "").strip())
+        states = dict.fromkeys((*OUTCOMES, *OPEN))
+        found.outcome = _known(query.get("outcome", ""), states, "outcome", found.problems)
+        found.signal = _known(query.get("signal", ""), dict.fromkeys(SIGNALS), "signal", found.problems)
+        return found
+
+    @property
+    def is_on(self) -> bool:
+        """Return whether anything is filtered away."""
+        return any((self.outcome, self.signal, self.tag, self.q))
+
+    def scenarios(self, run: Run) -> list[tuple[int, str, list[str]]]:
+        """Return (primary key, name, tags) of the run's scenarios that match, in the run's order."""
+        rows = run.trials.filter(number=1).order_by("position")
+        if self.q:
+            rows = rows.filter(scenario__search_text__contains=self.q.lower()) | rows.filter(
+                scenario__name__icontains=self.q
+            )
+        if self.outcome or self.signal:
+            rows = rows.filter(scenario__in=self.trials(run.trials.all()).values("scenario_id"))
+        found = rows.values_list("scenario_id", "scenario__name", "scenario__tags")
+        return [row for row in found if not self.tag or self.tag in row[2]]
+
+    def trials(self, trials: QuerySet[Trial]) -> QuerySet[Trial]:
+        """Return the trials that have the outcome and failed the signal."""
+        if self.outcome:
+            trials = trials.filter(Q(outcome=self.outcome) | Q(status=self.outcome, outcome=""))
+        if self.signal:
+            failed = Q()
+            for place in _PLACES:
+                failed |= Q(**{f"breakdown__failed__{place}": self.signal})
+            trials = trials.filter(failed)
+        return trials
+
+
+def tags_of(scenarios: QuerySet[Scenario]) -> list[str]:
+    """Return the tags that occur, sorted."""
+    return sorted({tag for tags in scenarios.values_list("tags", flat=True) for tag in tags})
+
+
+def page_of(rows: Any, number: Any, size: int) -> Page[Any]:
+    """Return a page; one beyond the end is the last, nonsense is the first."""
+    return Paginator(rows, size).get_page(number)
+
+
+def _known(value: str, values: Mapping[str, Any], name: str, problems: list[str]) -> str:
+    if not value or value in values:
+        return value
+    problems.append(f"There is no {name} {value!r}; there are {', '.join(values)}.")
+    return ""
+
+
+def _number(text: str) -> Q:
+    digits = text.lstrip("#")
+    return Q(pk=int(digits)) if digits.isascii() and digits.isdigit() and len(digits) < 10 else Q()
+
+
+def _in_state(state: str) -> Q:
+    is_open = Exists(Trial.objects.filter(run=OuterRef("pk"), status__in=OPEN))
+    choices: dict[str, Sequence[Any]] = {
+        "open": (is_open,),
+        "paused": (is_open, Q(paused_at__isnull=False)),
+        "finished": (~is_open, Q(cancel_requested_at=None)),
+        "cancelled": (Q(cancel_requested_at__isnull=False),),
+    }
+    return Q(*choices.get(state, ()))

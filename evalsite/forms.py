@@ -1,0 +1,72 @@
+"""Forms of the settings pages."""
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.contrib.auth.models import User
+
+from evalsite.access import ROLE_RIGHTS, ROLES
+from scenarios.models import Profile
+
+if TYPE_CHECKING:
+    ProfileModelForm = forms.ModelForm[Profile]
+    UserModelForm = forms.ModelForm[User]
+else:
+    ProfileModelForm = UserModelForm = forms.ModelForm
+
+
+class ProfileForm(ProfileModelForm):
+    """A named agent, caller or judge: a model at an endpoint, or an external party at a socket address."""
+
+    class Meta:
+        model = Profile
+        fields = [
+            "slug",
+            "title",
+            "model",
+            "base_url",
+            "key_env",
+            "parameters",
+            "prompt_price",
+            "completion_price",
+            "address",
+            "tools_run",
+        ]
+        labels = {
+            "slug": "Name",
+            "base_url": "Base URL",
+            "key_env": "Variable of the key",
+            "prompt_price": "Price of input",
+            "completion_price": "Price of output",
+            "address": "Socket address",
+            "tools_run": "Tools run",
+        }
+        help_texts = {
+            "slug": "Short, for the command line: letters, digits, - and _.",
+            "base_url": "An OpenAI-compatible endpoint, such as https://api.openai.com/v1.",
+            "key_env": "Name of the worker's environment variable that holds the key. Never the key itself.",
+            "parameters": 'JSON sent with every request, such as {"temperature": 0, "seed": 7}.',
+            "prompt_price": "US dollars per million tokens; empty when unknown.",
+            "completion_price": "US dollars per million tokens; empty when unknown.",
+            "address": "Of an external bot: ws:// or wss://. Leave model and base URL empty then.",
+        }
+        widgets = {"parameters": forms.Textarea(attrs={"rows": 4, "class": "mono", "spellcheck": "false"})}
+
+    def clean(self) -> dict[str, Any]:
+        """Check that both prices are given or none; everything else is the model's own rule."""
+        data = super().clean() or {}
+        if (data.get("prompt_price") is None) != (data.get("completion_price") is None):
+            self.add_error("completion_price", "Give both prices or none; half a price cannot be summed.")
+        return data
+
+
+class PersonForm(UserModelForm):
+    """A new person with a role; they sign in with a link and may be given a password later."""
+
+    role = forms.ChoiceField(choices=[(role, f"{role}: {ROLE_RIGHTS[role]}") for role in ROLES])
+
+    class Meta:
+        model = User
+        fields = ["username"]
+        labels = {"username": "Name"}
+        help_texts = {"username": ""}

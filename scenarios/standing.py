@@ -1,0 +1,203 @@
+"""How a run stands, read with a handful of aggregate queries whatever its size; the figures are rollup's."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet
+
+from scenarios.domains.base import SIGNALS
+from scenarios.models import Run, SignalResult, Trial, Verdict
+from scenarios.scoring.results import OUTCOMES, RATED
+from scenarios.scoring.rollup import (
+    ItemCount,
+    OutcomeCount,
+    Rate,
+    SignalCount,
+    do_nothing_rate,
+    inaction_count,
+    item_rates,
+    signal_rates,
+    success_rate,
+)
+
+RunState = Literal["queued", "running", "paused", "cancelling", "cancelled", "finished"]
+OPEN = (Trial.Status.QUEUED, Trial.Status.RUNNING, Trial.Status.SCORING)
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Progress and headline of one run. Finished and passed are two numbers, and neither exceeds the total."""
+
+    run: Run
+    # Trials by status, and ended ones by outcome.
+    statuses: Mapping[str, int]
+    outcomes: Mapping[str, int]
+    rate: Rate
+    by_inaction: int
+
+    @property
+    def total(self) -> int:
+        """Return how many trials the run has."""
+        return self.run.trial_count
+
+    @property
+    def open(self) -> int:
+        """Return how many trials have not ended."""
+        return sum(self.statuses.get(status, 0) for status in OPEN)
+
+    @property
+    def ended(self) -> int:
+        """Return how many trials have ended, whatever their outcome."""
+        return sum(self.statuses.get(status, 0) for status in Trial.ENDED)
+
+    @property
+    def running(self) -> int:
+        """Return how many calls are held or scored now."""
+        return self.statuses.get(Trial.Status.RUNNING, 0) + self.statuses.get(Trial.Status.SCORING, 0)
+
+    @property
+    def parts(self) -> list[tuple[str, int]]:
+        """Return all trials by outcome, open ones by status, in a fixed order: the parts of the progress bar."""
+        ended = [(outcome, self.outcomes.get(outcome, 0)) for outcome in OUTCOMES]
+        waiting = [(str(status), self.statuses.get(status, 0)) for status in reversed(OPEN)]
+        return [(key, count) for key, count in ended + waiting if count]
+
+    @property
+    def state(self) -> RunState:
+        """Return what the run is doing, from its trials and what people asked of it."""
+        if self.run.cancel_requested_at:
+            return "cancelling" if self.open else "cancelled"
+        if not self.open:
+            return "finished"
+        if self.run.paused_at:
+            return "paused"
+        return "running" if self.running or self.ended else "queued"
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a run's page shows beside the headline."""
+
+    # Signal -> rate over trials, in the fixed order of the signals; and over claims or predicates.
+    signals: Mapping[str, Rate]
+    items: Mapping[str, Rate]
+    without_inaction: Rate
+    do_nothing: Rate
+    # (kind, trials) of infrastructure errors, most frequent first.
+    error_kinds: Sequence[tuple[str, int]]
+    retried: int
+    started_at: Any
+    ended_at: Any
+
+
+def standings(runs: Iterable[Run]) -> dict[int, Standing]:
+    """Return how each of these runs stands, by primary key, in two queries."""
+    runs = list(runs)
+    rows = (
+        Trial.objects.filter(run__in=runs)
+        .order_by()
+        .values("run_id", "status", "outcome", "by_inaction")
+        .annotate(count=Count("pk"))
+    )
+    by_run: dict[int, list[Row]] = {run.pk: [] for run in runs}
+    for row in rows:
+        by_run[row["run_id"]].append(row)
+    clusters = _clusters([run for run in runs if run.config["trials"] > 1])
+    return {run.pk: _standing(run, by_run[run.pk], clusters.get(run.pk)) for run in runs}
+
+
+def findings(run: Run) -> Findings:
+    """Return what a run's page shows beside the headline."""
+    trials = run.trials.order_by()
+    facts = trials.aggregate(
+        scenarios=Count("pk", filter=Q(number=1)),
+        inaction=Count("pk", filter=Q(number=1, scenario__passes_by_inaction=True)),
+        retried=Count("pk", filter=Q(attempts__gt=1)),
+        started_at=Min("started_at"),
+        ended_at=Max("ended_at"),
+    )
+    kinds = trials.exclude(error_kind="").filter(outcome="infra_error").values_list("error_kind")
+    counts = _outcome_counts(trials.values("outcome", "by_inaction").annotate(count=Count("pk")))
+    signals = signal_rates(_signal_counts(run))
+    return Findings(
+        signals={signal: signals[signal] for signal in SIGNALS if signal in signals},
+        items=item_rates(_item_counts(run)),
+        without_inaction=success_rate(counts, without_inaction=True),
+        do_nothing=do_nothing_rate(facts["scenarios"], facts["inaction"]),
+        error_kinds=list(kinds.annotate(count=Count("pk")).order_by("-count", "error_kind")),
+        retried=facts["retried"],
+        started_at=facts["started_at"],
+        ended_at=facts["ended_at"],
+    )
+
+
+def _standing(run: Run, rows: Sequence[Row], clusters: Sequence[tuple[int, int]] | None) -> Standing:
+    statuses: Counter[str] = Counter()
+    outcomes: Counter[str] = Counter()
+    for row in rows:
+        statuses[row["status"]] += row["count"]
+        if row["outcome"]:
+            outcomes[row["outcome"]] += row["count"]
+    counts = _outcome_counts(rows)
+    return Standing(run, statuses, outcomes, success_rate(counts, clusters=clusters), inaction_count(counts))
+
+
+def _outcome_counts(rows: Iterable[Row]) -> list[OutcomeCount]:
+    return [OutcomeCount(row["outcome"], row["by_inaction"], row["count"]) for row in rows]
+
+
+def _clusters(runs: Sequence[Run]) -> dict[int, list[tuple[int, int]]]:
+    """Return (passes, rated trials) of each scenario of runs that repeat their scenarios."""
+    found: dict[int, list[tuple[int, int]]] = {run.pk: [] for run in runs}
+    if runs:
+        rated = Trial.objects.filter(run__in=runs, outcome__in=RATED).order_by().values("run_id", "scenario_id")
+        rows = rated.annotate(passes=Count("pk", filter=Q(outcome="pass")), total=Count("pk"))
+        for row in rows:
+            found[row["run_id"]].append((row["passes"], row["total"]))
+    return found
+
+
+def _signal_counts(run: Run) -> list[SignalCount]:
+    rows = _latest(SignalResult.objects.filter(trial__run=run), "signal", "state", "value")
+    return [SignalCount(row["signal"], _state(row), row["trial__outcome"], row["count"]) for row in rows]
+
+
+def _state(row: Row) -> str:
+    """Return a signal's state; one that does not gate passes or fails by its value all the same."""
+    if row["state"] != "excluded":
+        return str(row["state"])
+    return "not_applicable" if row["value"] is None else "passed" if row["value"] == 1 else "failed"
+
+
+def _item_counts(run: Run) -> list[ItemCount]:
+    rows = _latest(Verdict.objects.filter(trial__run=run), "signal", "passed", "error")
+    return [
+        ItemCount(
+            row["signal"],
+            row["passed"],
+            bool(row["error"]) and row["signal"] == "nl_assertion",
+            row["trial__outcome"],
+            row["count"],
+        )
+        for row in rows
+    ]
+
+
+def _latest(rows: QuerySet[Any], *fields: str) -> list[Row]:
+    """Count rows of each trial's newest scoring by ``fields`` and outcome.
+
+    Finding the newest costs a look-up a row, so it is done only where something was scored again.
+    """
+
+    def count(chosen: QuerySet[Any], *more: str) -> list[Row]:
+        grouped = chosen.order_by().values("trial__outcome", *fields, *more)
+        return list(grouped.annotate(count=Count("pk")))
+
+    counted = count(rows, "scoring")
+    if len({row["scoring"] for row in counted}) < 2:
+        return counted
+    newer = rows.model._default_manager.filter(trial=OuterRef("trial"), scoring__gt=OuterRef("scoring"))
+    return count(rows.filter(~Exists(newer)))
