@@ -1,11 +1,21 @@
 """From a filled launch form to a run with its trials, in one transaction."""
 
+import hashlib
+import json
+from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from scenarios.models import Run
+from scenarios.domains import load
+from scenarios.lifecycle import cost_of
+from scenarios.models import Run, Scenario, Trial
+from scenarios.versions import versions
+
+MAX_TRIALS = 100_000
 
 
 class FrozenProfile(BaseModel):
@@ -24,6 +34,20 @@ class FrozenProfile(BaseModel):
     prompt_price: float | None = None
     completion_price: float | None = None
     is_standin: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _find_standin(cls, data: Any) -> Any:
+        """A stand-in is wherever its endpoint is now: the port may differ from the one at launch."""
+        if isinstance(data, dict) and data.get("is_standin") and not data.get("base_url"):
+            return {**data, "base_url": settings.STANDIN_URL}
+        return data
+
+    @model_validator(mode="after")
+    def _can_be_reached(self) -> Self:
+        if not self.model and not self.address:
+            raise ValueError(f"profile {self.slug!r} names neither a model nor a socket address: edit the profile")
+        return self
 
 
 class Limits(BaseModel):
@@ -67,15 +91,124 @@ class RunConfig(BaseModel):
     strict_match: bool = False
     versions: dict[str, str] = Field(default_factory=dict)
 
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Self:
+        for role, profile in (("agent", self.agent), ("caller", self.caller), ("judge", self.judge)):
+            if profile is not None and profile.kind != role:
+                raise ValueError(f"{role}: {profile.slug!r} is a profile of a {profile.kind}; choose one of a {role}")
+        if not self.scenarios:
+            raise ValueError("scenarios: none chosen; a run needs at least one")
+        twice = [name for name, count in Counter(ref.name for ref in self.scenarios).items() if count > 1]
+        if twice:
+            raise ValueError(f"scenarios: {twice[0]!r} is listed twice; set trials to hold it more than once")
+        if len(self.scenarios) * self.trials > MAX_TRIALS:
+            raise ValueError(f"trials: {len(self.scenarios)} scenarios x {self.trials} are more than {MAX_TRIALS:,}")
+        if self.limits.max_cost is not None and (unknown := self.unpriced):
+            raise ValueError(
+                f"limits.max_cost: no cap can be kept, since the price of {', '.join(unknown)} is unknown; "
+                "enter prices in the profile or launch without a cap"
+            )
+        return self
+
+    @property
+    def parties(self) -> tuple[FrozenProfile, ...]:
+        """Return agent, caller and (if there is one) judge."""
+        return (self.agent, self.caller, *([self.judge] if self.judge else []))
+
+    @property
+    def unpriced(self) -> list[str]:
+        """Return the profiles whose price is unknown."""
+        return [profile.slug for profile in self.parties if cost_of(profile.model_dump(), ()) is None]
+
+    @property
+    def is_rehearsal(self) -> bool:
+        """Return whether a party or the judge is a stand-in."""
+        return any(profile.is_standin for profile in self.parties)
+
+    def stored(self) -> dict[str, Any]:
+        """Return the JSON that a run keeps: without the momentary address of the stand-ins."""
+        data = self.model_dump(mode="json")
+        for profile in (data["agent"], data["caller"], data["judge"]):
+            if profile and profile["is_standin"] and profile["base_url"] == settings.STANDIN_URL:
+                profile["base_url"] = ""
+        return data
+
+    @property
+    def fingerprint(self) -> str:
+        """Return the SHA-256 of the whole configuration as it is stored."""
+        text = json.dumps(self.stored(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
 
 def launch(config: RunConfig, *, person: Any, title: str = "", launch_key: str | None = None) -> Run:
     """Write a run and its trials in one transaction; the same ``launch_key`` returns the run it already made.
 
-    The caller wakes the lanes (``bots.wake.wake_lanes``) after the transaction.
+    The configuration is frozen with the versions it runs on. The caller wakes the lanes (``bots.wake.wake_lanes``)
+    after the transaction. Trials are queued repetition by repetition, so a run that is stopped early has covered the
+    scenarios evenly.
     """
-    raise NotImplementedError
+    if launch_key and (made := Run.objects.filter(launch_key=launch_key).first()):
+        return made
+    frozen = config.model_copy(update={"versions": {**versions(), **config.versions}})
+    rows = _scenario_rows(frozen)
+    try:
+        with transaction.atomic():
+            return _write(frozen, rows, person, title, launch_key)
+    except IntegrityError:
+        made = Run.objects.filter(launch_key=launch_key).first() if launch_key else None
+        if made is None:
+            raise
+        return made  # somebody pressed twice, and the other press won
 
 
 def expand(domain: str, names: Sequence[str]) -> list[ScenarioRef]:
     """Return the registered scenarios called ``names`` with their fingerprints; ValueError names the unknown ones."""
-    raise NotImplementedError
+    domains = load()
+    if domain not in domains:
+        raise ValueError(f"no domain is called {domain!r}; there are {', '.join(sorted(domains))}")
+    if missing := domains[domain].missing_data():
+        raise ValueError(missing)
+    known = {spec.name: spec for spec in domains[domain].scenarios()}
+    if unknown := [name for name in names if name not in known]:
+        listed = ", ".join(map(repr, unknown[:5])) + (f" and {len(unknown) - 5} more" if len(unknown) > 5 else "")
+        raise ValueError(f"domain {domain!r} has no scenario {listed}; its names look like {next(iter(known), '-')!r}")
+    return [ScenarioRef(name=name, fingerprint=known[name].fingerprint) for name in names]
+
+
+def _scenario_rows(config: RunConfig) -> dict[str, int]:
+    """Return primary keys by scenario name; mirrors the domain into rows first when some are missing."""
+    names = [ref.name for ref in config.scenarios]
+    rows = dict(Scenario.objects.filter(domain=config.domain).values_list("name", "pk"))
+    if any(name not in rows for name in names):
+        from scenarios import catalogue  # reads every domain; a launch rarely needs it
+
+        catalogue.sync()
+        rows = dict(Scenario.objects.filter(domain=config.domain).values_list("name", "pk"))
+    if missing := [name for name in names if name not in rows]:
+        raise ValueError(f"domain {config.domain!r} has no scenario {missing[0]!r}")
+    return rows
+
+
+def _write(config: RunConfig, rows: dict[str, int], person: Any, title: str, launch_key: str | None) -> Run:
+    run = Run.objects.create(
+        title=title,
+        domain=config.domain,
+        channel=config.channel,
+        config=config.stored(),
+        fingerprint=config.fingerprint,
+        launch_key=launch_key,
+        trial_count=len(config.scenarios) * config.trials,
+        is_rehearsal=config.is_rehearsal,
+        launched_by=person,
+        cost=None if config.unpriced else 0.0,
+    )
+    size = len(config.scenarios)
+    Trial.objects.bulk_create(
+        (
+            Trial(run=run, scenario_id=rows[ref.name], number=number + 1, position=number * size + index)
+            for number in range(config.trials)
+            for index, ref in enumerate(config.scenarios)
+        ),
+        batch_size=1000,
+    )
+    return run

@@ -157,13 +157,12 @@ def _store_scoring(
             trial_id=trial_id,
             scoring=scoring,
             signal=result.signal,
-            state=states[result.signal],
-            is_gating=states[result.signal] != "excluded",
+            state=states.get(result.signal, "not_applicable"),
+            is_gating=states.get(result.signal, "excluded") != "excluded",
             value=result.value,
             detail=storable(result.detail),
         )
         for result in results
-        if result.signal in states
     )
     Verdict.objects.bulk_create(
         _verdict(trial_id, scoring, verdict, judge, judged) for result in results for verdict in result.verdicts

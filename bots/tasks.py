@@ -1,0 +1,32 @@
+"""What workers run: entry points that django-q2 calls by name. Everything heavy is imported inside.
+
+The cluster forks its workers, and neither they nor the site should pay for pipecat before a call is held.
+"""
+
+import asyncio
+from collections.abc import Sequence
+
+
+def run_lane() -> None:
+    """Run one lane until nothing is left to do; wake a successor when its time was over first."""
+    from django.conf import settings
+
+    from bots.wake import alive_lanes, wake_lanes
+
+    if alive_lanes() >= settings.LANES:
+        return  # woken once too often: the place beside the lanes is kept free for short tasks
+    from bots.call import hold_call
+    from bots.lane import Lane
+    from bots.scorer import score
+
+    lane = Lane(hold_call, score, width=settings.LANE_WIDTH)
+    asyncio.run(lane.run())
+    if not lane.is_stopped:
+        wake_lanes()
+
+
+def run_preflight(row_ids: Sequence[int]) -> None:
+    """Make one cheap request for each of these ``Preflight`` rows and store the answers."""
+    from bots.preflight import check_all
+
+    asyncio.run(check_all(row_ids))
