@@ -1,66 +1,24 @@
 """One call, from two sockets to its evidence."""
 
 import asyncio
-from collections.abc import Sequence
-from typing import Protocol
 
-from scenarios.events import EndReason, Event
+from bots.bridge.contract import PartyFailed, Record, Stop
+from bots.bridge.conversation import converse
+from bots.bridge.ending import pull
+from bots.bridge.link import Heard, Link
+from bots.bridge.preparing import address_of, prepare
+from bots.bridge.repeats import RepeatWatch
+from bots.bridge.state import Call, Ended
+from scenarios.domains import load
+from scenarios.domains.base import Domain, ScenarioSpec
+from scenarios.domains.environment import Environment
+from scenarios.events import CallEnded, CallIntervened, CallStarted
+from scenarios.launch import RunConfig
 from scenarios.lifecycle import Claim
-from scenarios.scoring.evidence import Evidence, StoredEvent
-from scenarios.sides import Side
+from scenarios.scoring.evidence import Evidence, gather
+from scenarios.sides import SIDES, Side
 
-
-class Record(Protocol):
-    """The record of one trial's attempt, kept by the lane's recorder."""
-
-    def __call__(self, event: Event, side: Side | None = None) -> int:
-        """Number an event, stamp its time and queue it for the next flush; return its seq.
-
-        ``side`` defaults to the event's own ``side`` field.
-        """
-
-    def start_clock(self) -> None:
-        """Make now the time zero of the call."""
-
-    @property
-    def now_ms(self) -> int:
-        """Return milliseconds since time zero."""
-
-    @property
-    def events(self) -> Sequence[StoredEvent]:
-        """Return the events of this attempt so far."""
-
-
-class Stop:
-    """A request from outside to end the call: set once, read by the call between and during turns."""
-
-    def __init__(self) -> None:
-        self._event = asyncio.Event()
-        self.reason: EndReason = "cancelled"
-        self.person = ""
-
-    def request(self, reason: EndReason, person: str = "") -> None:
-        """Ask the call to end; the first reason stays."""
-        if not self._event.is_set():
-            self.reason, self.person = reason, person
-            self._event.set()
-
-    @property
-    def is_requested(self) -> bool:
-        """Return whether the call was asked to end."""
-        return self._event.is_set()
-
-    async def wait(self) -> None:
-        """Wait until the call is asked to end."""
-        await self._event.wait()
-
-
-class PartyFailed(Exception):
-    """A bot, its socket or its model endpoint failed: ``kind`` is short (``llm_http_429``), the text says where."""
-
-    def __init__(self, kind: str, message: str) -> None:
-        super().__init__(message)
-        self.kind = kind
+__all__ = ["PartyFailed", "Record", "Stop", "hold_call"]
 
 
 async def hold_call(trial: Claim, record: Record, stop: Stop) -> Evidence:
@@ -68,4 +26,65 @@ async def hold_call(trial: Claim, record: Record, stop: Stop) -> Evidence:
 
     Raises PartyFailed when a party or the harness broke (the lane then retries), never for what an agent does wrong.
     """
-    raise NotImplementedError
+    call = _open(trial, record, stop)
+    try:
+        await prepare(call)
+        await _talk(call)
+    finally:
+        await asyncio.gather(*(link.close() for link in call.links.values()), return_exceptions=True)
+    return gather(call.spec, record.events, call.config.fidelity)
+
+
+def _open(trial: Claim, record: Record, stop: Stop) -> Call:
+    config = RunConfig.model_validate(trial.config)
+    if config.channel != "text":
+        raise PartyFailed("channel_unsupported", f"calls cannot be held on the {config.channel} channel", retry=False)
+    domain, spec = _find(config.domain, trial.scenario)
+    inbox: asyncio.Queue[Heard] = asyncio.Queue()
+    profiles: dict[Side, str] = {
+        "user": address_of(config.caller, "user"),
+        "agent": address_of(config.agent, "agent"),
+    }
+    return Call(
+        name=f"run {trial.run_id} {trial.scenario}#{trial.number}",
+        spec=spec,
+        domain=domain,
+        environment=Environment(domain, spec, config.fidelity),
+        config=config,
+        record=record,
+        stop=stop,
+        inbox=inbox,
+        links={side: Link(side, profiles[side], inbox) for side in SIDES},
+        watch=RepeatWatch(config.limits.repeated_turns),
+    )
+
+
+def _find(domain_name: str, scenario: str) -> tuple[Domain, ScenarioSpec]:
+    domain = load().get(domain_name)
+    if domain is None:
+        raise PartyFailed("unknown_domain", f"no domain is called {domain_name!r}", retry=False)
+    if missing := domain.missing_data():
+        raise PartyFailed("missing_data", missing, retry=False)
+    for spec in domain.scenarios():
+        if spec.name == scenario:
+            return domain, spec
+    raise PartyFailed("unknown_scenario", f"{domain_name} has no scenario {scenario!r}", retry=False)
+
+
+async def _talk(call: Call) -> None:
+    call.start()
+    call.record(CallStarted(call.config.channel))
+    try:
+        end = await converse(call)
+    except PartyFailed as failure:
+        _record_end(call, Ended("party_failed", failure.side, f"{failure.kind}: {failure}"), call.record.now_ms)
+        raise
+    duration_ms = call.record.now_ms
+    if end.reason == "hang_up":
+        call.record(CallIntervened("hang_up", call.stop.person))
+    await pull(call, end)
+    _record_end(call, end, duration_ms)
+
+
+def _record_end(call: Call, end: Ended, duration_ms: int) -> None:
+    call.record(CallEnded(end.reason, end.by, duration_ms, end.message))

@@ -1,0 +1,1 @@
+"""A party: one side of a call as a pipecat pipeline, fresh for every call, served on a WebSocket."""

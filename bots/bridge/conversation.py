@@ -1,0 +1,205 @@
+"""The talk: one side's turn after the other's, until something ends it."""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from bots.bridge.contract import PartyFailed
+from bots.bridge.link import Heard
+from bots.bridge.said import clean
+from bots.bridge.state import Call, Ended, other
+from bots.bridge.toolbench import answer_tool_call
+from bots.bridge.wire import Message
+from scenarios.events import LatencyMeasured, Noted, TurnEnded, TurnStarted, UsageReported
+from scenarios.sides import Side
+
+OPENING = "Hello"  # starts the agent; the caller listens first
+SILENCE = "(silence)"  # what a side hears when the other gives a blank turn
+BLANK_TURNS = 3
+# Bounds for a party that never comes to the end of a turn.
+MAX_TOOL_CALLS_PER_TURN = 100
+MAX_MESSAGES_PER_TURN = 10_000
+# After the end tool the last words may still come; then the harness hangs up itself.
+LAST_WORDS_S = 5.0
+
+
+@dataclass
+class Turn:
+    """One turn as it goes on."""
+
+    side: Side
+    number: int
+    asked_at: float
+    tool_ms: float = 0.0
+    tools: list[str] = field(default_factory=list)
+    messages: int = 0
+
+
+async def converse(call: Call) -> Ended:
+    """Let the sides talk and return how the talk ended. Raises PartyFailed."""
+    watcher = asyncio.create_task(_pass_on_stop(call), name="stop watcher")
+    try:
+        call.record(Noted("info", f"the agent was started with {OPENING!r}", "agent"))
+        side: Side = "agent"
+        heard = OPENING
+        while True:
+            said = await take_turn(call, side, heard)
+            heard, side = said or SILENCE, other(side)
+    except Ended as end:
+        return end
+    finally:
+        watcher.cancel()
+
+
+async def _pass_on_stop(call: Call) -> None:
+    """Turn a request to stop into a message, so that a call waits in one place only."""
+    await call.stop.wait()
+    call.inbox.put_nowait(("agent", Message("stop", {})))
+
+
+async def take_turn(call: Call, side: Side, heard: str) -> str:
+    """Deliver what the other side said and return the answer. Raises Ended or PartyFailed."""
+    turn = Turn(side, call.turn + 1, time.monotonic())
+    await call.links[side].send("say", {"turn": turn.number, "text": heard})
+    complete: Mapping[str, Any] = {}
+    while not complete:
+        speaker, message = await _next_message(call, turn)
+        complete = await _take_message(call, turn, speaker, message)
+    response_ms = (time.monotonic() - turn.asked_at) * 1000
+    said, raw = clean(str(complete.get("text") or ""))
+    if said or call.ending is None:
+        await _record_turn(call, turn, said, raw)
+        call.record(LatencyMeasured(side, turn.number, round(response_ms, 1), _parts(turn, response_ms, complete)))
+    report_usage(call, side, complete)
+    _check_ends(call, turn, said, is_empty=not said and raw is None)
+    return said
+
+
+async def _next_message(call: Call, turn: Turn) -> Heard:
+    """Wait for a message, but not past a limit."""
+    now = time.monotonic()
+    patience = LAST_WORDS_S if call.ending else call.config.limits.silence_s
+    try:
+        async with asyncio.timeout(max(0.0, min(call.deadline, now + patience) - now)):
+            return await call.inbox.get()
+    except TimeoutError:
+        pass
+    if call.ending is not None:
+        call.ending.message = "the party did not finish its last turn, so the harness hung up"
+        raise call.ending
+    if time.monotonic() >= call.deadline:
+        raise Ended("time_limit", message=f"{call.max_duration_s} s were up")
+    raise Ended("silence", message=f"nothing from the {turn.side} for {call.config.limits.silence_s:g} s")
+
+
+async def _take_message(call: Call, turn: Turn, speaker: Side, message: Message) -> Mapping[str, Any]:
+    """Act on one message; return the data of the ``turn-complete`` that ends this turn, else nothing."""
+    turn.messages += 1
+    if turn.messages > MAX_MESSAGES_PER_TURN:
+        raise PartyFailed("party_flood", f"over {MAX_MESSAGES_PER_TURN} messages in one turn", side=speaker)
+    data = message.data
+    kind = data.get("type") if message.type == "server-message" else message.type
+    match kind:
+        case "turn-complete" if speaker == turn.side and data.get("turn") == turn.number:
+            return {"turn": turn.number, **data}
+        case "turn-complete":
+            call.record(Noted("warning", f"a turn-complete for turn {data.get('turn')} was ignored", speaker))
+        case "tool-call":
+            await _take_tool_call(call, turn, speaker, data)
+        case "note":
+            level = data.get("level")
+            call.record(Noted(level if level in ("info", "error") else "warning", _text(data), speaker))
+        case "failed" | "closed":
+            retry = data.get("is_passing", True) is not False
+            raise PartyFailed(str(data.get("kind") or "party_failed")[:60], _text(data), retry=retry, side=speaker)
+        case "error":  # RTVI's own, from any pipecat bot
+            if data.get("fatal"):
+                raise PartyFailed("bot_error", str(data.get("error")), side=speaker)
+            call.record(Noted("warning", f"the bot reports: {str(data.get('error'))[:500]}", speaker))
+        case "stop":
+            raise Ended(call.stop.reason)
+    return {}
+
+
+async def _take_tool_call(call: Call, turn: Turn, speaker: Side, data: Mapping[str, Any]) -> None:
+    if len(turn.tools) >= MAX_TOOL_CALLS_PER_TURN:
+        raise Ended("loop", speaker, f"over {MAX_TOOL_CALLS_PER_TURN} tool calls in one turn")
+    turn.tools.append(f"{data.get('name')} {data.get('arguments')}")
+    turn.tool_ms += await answer_tool_call(call, speaker, data)
+
+
+async def _record_turn(call: Call, turn: Turn, said: str, raw: str | None) -> None:
+    call.turn = turn.number
+    started_ms = call.record.now_ms
+    call.record(TurnStarted(turn.side, turn.number))
+    if call.config.pace_s:
+        await _pace(call)
+    call.record(TurnEnded(turn.side, turn.number, said, said, started_ms, raw=raw))
+
+
+async def _pace(call: Call) -> None:
+    """Let a turn last, so that people can watch, but no longer than the call may."""
+    remaining_s = max(0.0, call.deadline - time.monotonic())
+    try:
+        async with asyncio.timeout(min(call.config.pace_s, remaining_s)):
+            await call.stop.wait()
+    except TimeoutError:
+        pass
+
+
+def _parts(turn: Turn, response_ms: float, complete: Mapping[str, Any]) -> dict[str, float]:
+    """Split a response time; a party that does not tell its model's time leaves it in the rest."""
+    parts = {"tools": turn.tool_ms}
+    requests = _requests(complete)
+    times = [ms for request in requests if isinstance(ms := request.get("model_ms"), int | float)]
+    if times and len(times) == len(requests):
+        parts["model"] = float(sum(times))
+    parts["residual"] = response_ms - sum(parts.values())
+    return {name: round(ms, 1) for name, ms in parts.items()}
+
+
+def report_usage(call: Call, side: Side, told: Mapping[str, Any]) -> None:
+    """Record the tokens of each model request that a party tells of; what it does not tell is not made up."""
+    for request in _requests(told):
+        prompt, completion = request.get("prompt_tokens"), request.get("completion_tokens")
+        if isinstance(prompt, int) and isinstance(completion, int):
+            call.record(UsageReported(side, prompt, completion))
+
+
+def _requests(told: Mapping[str, Any]) -> list[dict[str, Any]]:
+    requests = told.get("requests")
+    return [request for request in requests if isinstance(request, dict)] if isinstance(requests, list) else []
+
+
+def _check_ends(call: Call, turn: Turn, said: str, is_empty: bool) -> None:
+    """Raise Ended when this turn was the last."""
+    if call.ending is not None:
+        raise call.ending
+    if call.stop.is_requested:
+        raise Ended(call.stop.reason)
+    _check_blank(call, turn.side, said, is_empty)
+    if call.watch.is_loop(turn.side, said, tuple(turn.tools)):
+        raise Ended("loop", message=f"the same exchange {call.watch.limit} times in a row")
+    if call.turn >= call.config.limits.max_turns:
+        raise Ended("turn_limit", message=f"{call.turn} turns were taken")
+    if time.monotonic() >= call.deadline:
+        raise Ended("time_limit", message=f"{call.max_duration_s} s were up")
+
+
+def _check_blank(call: Call, side: Side, said: str, is_empty: bool) -> None:
+    """Note a blank turn; several in a row end the talk. The caller's are its model's fault, never the agent's."""
+    if said:
+        call.blanks[side] = 0
+        return
+    call.blanks[side] += 1
+    call.record(Noted("warning", f"a blank turn of the {side}; the other side hears {SILENCE!r}", side))
+    if side == "user" and (is_empty or call.blanks[side] >= BLANK_TURNS):
+        raise PartyFailed("caller_empty", "the caller's model said nothing, though it was asked again", side=side)
+    if call.blanks[side] >= BLANK_TURNS:
+        raise Ended("silence", message=f"{BLANK_TURNS} blank turns of the agent in a row")
+
+
+def _text(data: Mapping[str, Any]) -> str:
+    return str(data.get("message") or data.get("text") or "")[:2000]

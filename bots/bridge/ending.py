@@ -1,0 +1,45 @@
+"""After the last word: what each side's model saw, pulled while the sockets are still open."""
+
+import asyncio
+from typing import Any
+
+from bots.bridge.contract import PartyFailed
+from bots.bridge.conversation import report_usage
+from bots.bridge.state import Call, Ended
+from scenarios.events import ContextPulled, Noted
+from scenarios.sides import SIDES, Side
+
+MAX_PAGES = 100
+# Nobody will read the contexts of these, and somebody waits for the call to be gone.
+NOT_PULLED = frozenset({"cancelled", "site_stopping", "over_budget"})
+
+
+async def pull(call: Call, end: Ended) -> None:
+    """Record both contexts. The record is complete without them, so a party that fails here fails nothing."""
+    if end.reason not in NOT_PULLED:
+        await asyncio.gather(*(_pull_side(call, side) for side in SIDES))
+
+
+async def _pull_side(call: Call, side: Side) -> None:
+    try:
+        messages, is_settled = await _read_context(call, side)
+    except PartyFailed as failure:
+        call.record(Noted("warning", f"the context could not be read: {failure}", side))
+        return
+    if not is_settled:
+        call.record(Noted("warning", "the context was read while a reply or a tool call was still open", side))
+    call.record(ContextPulled(side, messages))
+
+
+async def _read_context(call: Call, side: Side) -> tuple[list[dict[str, Any]], bool]:
+    messages: list[dict[str, Any]] = []
+    start: Any = 0
+    for _ in range(MAX_PAGES):
+        page = await call.links[side].request("context", {"start": start})
+        report_usage(call, side, page)
+        found = page.get("messages")
+        messages += [message for message in found if isinstance(message, dict)] if isinstance(found, list) else []
+        start = page.get("next")
+        if not isinstance(start, int):
+            return messages, page.get("is_settled") is not False
+    raise PartyFailed("context_too_large", f"the context has over {MAX_PAGES} pages", side=side)

@@ -1,0 +1,150 @@
+"""One socket to one party: messages out, messages in, answers matched by id."""
+
+import asyncio
+from collections.abc import Mapping
+from itertools import count
+from typing import Any
+from urllib.parse import urlsplit
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
+
+from bots.bridge.contract import PartyFailed
+from bots.bridge.wire import MAX_FRAME_BYTES, MAX_SEND_BYTES, RTVI_VERSION, BadFrame, Message, decode, encode
+from scenarios.sides import Side
+
+CONNECT_WAITS_S = (0.2, 0.5, 1.0, 2.0)
+ANSWER_S = 15.0
+# A party whose process hangs is found out before silence is.
+PING_S = 10.0
+TOO_BIG = 1009
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+
+Heard = tuple[Side, Message]
+
+
+class Link:
+    """The bridge's end of the socket to ``side``.
+
+    Answers go to whoever asked; all else goes to ``inbox``, last of all a message of type ``closed``.
+    """
+
+    def __init__(self, side: Side, address: str, inbox: "asyncio.Queue[Heard]") -> None:
+        self.side = side
+        self.address = address
+        self._inbox = inbox
+        self._ids = count(1)
+        self._pending: dict[str, asyncio.Future[Message]] = {}
+        self._socket: ClientConnection | None = None
+        self._reader: asyncio.Task[None] | None = None
+        self._closed: PartyFailed | None = None
+
+    async def open(self) -> None:
+        """Connect, trying a few times: a party server that restarts is back within a second. Raises PartyFailed."""
+        for wait in (*CONNECT_WAITS_S, None):
+            try:
+                self._socket = await self._connect()
+                break
+            except (OSError, InvalidHandshake, InvalidURI, TimeoutError) as error:
+                if wait is None or isinstance(error, InvalidURI):
+                    raise PartyFailed(
+                        "party_unreachable",
+                        f"the {self.side} party at {self.address} cannot be reached ({error}): is its server running?",
+                        side=self.side,
+                    ) from error
+            await asyncio.sleep(wait)
+        self._reader = asyncio.create_task(self._read(), name=f"link {self.side}")
+
+    async def _connect(self) -> ClientConnection:
+        is_loopback = urlsplit(self.address).hostname in _LOOPBACK
+        return await connect(
+            self.address,
+            max_size=MAX_FRAME_BYTES,
+            compression=None,
+            ping_interval=PING_S,
+            ping_timeout=PING_S,
+            close_timeout=1,
+            proxy=None if is_loopback else True,
+        )
+
+    async def greet(self) -> None:
+        """Send RTVI's ``client-ready``; pipecat's bots answer ``bot-ready``, which nobody here needs."""
+        await self._send("client-ready", {"version": RTVI_VERSION, "about": {"library": "callboard"}}, "0")
+
+    async def send(self, kind: str, data: Mapping[str, Any]) -> None:
+        """Send a ``client-message`` that asks for no answer. Raises PartyFailed."""
+        await self._send("client-message", {"t": kind, "d": data}, str(next(self._ids)))
+
+    async def request(self, kind: str, data: Mapping[str, Any], timeout_s: float = ANSWER_S) -> Mapping[str, Any]:
+        """Send a ``client-message`` and return the ``d`` of its answer. Raises PartyFailed."""
+        id_ = str(next(self._ids))
+        answer = self._pending[id_] = asyncio.get_running_loop().create_future()
+        try:
+            await self._send("client-message", {"t": kind, "d": data}, id_)
+            async with asyncio.timeout(timeout_s):
+                message = await answer
+        except TimeoutError as error:
+            text = f"the {self.side} party did not answer {kind!r} within {timeout_s:g} s"
+            raise PartyFailed("party_no_answer", text, side=self.side) from error
+        finally:
+            del self._pending[id_]
+        return self._unpack(kind, message)
+
+    def _unpack(self, kind: str, message: Message) -> Mapping[str, Any]:
+        if message.type == "error-response":
+            text = f"the {self.side} party refused {kind!r}: {message.data.get('error')}"
+            # A refusal is about what was asked, so asking again is refused again.
+            raise PartyFailed(str(message.data.get("kind") or "party_refused"), text, retry=False, side=self.side)
+        answer = message.data.get("d")
+        return answer if isinstance(answer, dict) else {}
+
+    async def _send(self, type_: str, data: Mapping[str, Any], id_: str) -> None:
+        if self._closed is not None:
+            raise self._closed
+        payload = encode(type_, data, id_)
+        if len(payload) > MAX_SEND_BYTES:
+            text = f"a message of {len(payload)} bytes to the {self.side} party is over {MAX_SEND_BYTES}"
+            raise PartyFailed("message_too_large", text, retry=False, side=self.side)
+        assert self._socket is not None
+        try:
+            await self._socket.send(payload)
+        except ConnectionClosed as error:
+            raise self._closed or self._why_closed(error) from error
+
+    async def _read(self) -> None:
+        assert self._socket is not None
+        try:
+            while True:
+                message = decode(await self._socket.recv())
+                if message is not None:
+                    self._dispatch(message)
+        except ConnectionClosed as error:
+            failure = self._why_closed(error)
+        except BadFrame as error:
+            failure = PartyFailed("bad_frame", f"the {self.side} party sent {error}", side=self.side)
+        self._closed = failure
+        for future in self._pending.values():
+            if not future.done():
+                future.set_exception(failure)
+        self._inbox.put_nowait((self.side, Message("closed", {"kind": failure.kind, "message": str(failure)})))
+
+    def _dispatch(self, message: Message) -> None:
+        future = self._pending.get(message.id) if message.type in ("server-response", "error-response") else None
+        if future is None:
+            self._inbox.put_nowait((self.side, message))
+        elif not future.done():
+            future.set_result(message)
+
+    def _why_closed(self, error: ConnectionClosed) -> PartyFailed:
+        if error.sent is not None and error.sent.code == TOO_BIG:
+            text = f"the {self.side} party sent a frame of more than {MAX_FRAME_BYTES} bytes"
+            return PartyFailed("party_frame_too_large", text, side=self.side)
+        return PartyFailed("party_gone", f"the {self.side} party closed the socket: {error}", side=self.side)
+
+    async def close(self) -> None:
+        """Close the socket; the party's pipeline ends with it. Safe to repeat."""
+        if self._socket is not None:
+            await self._socket.close()
+        if self._reader is not None:
+            await asyncio.wait({self._reader}, timeout=1)
+            self._reader.cancel()

@@ -1,0 +1,161 @@
+"""One call of one party: its pipeline, and the conversation with the bridge that drives it."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import WebSocket
+from pipecat.frames.frames import LLMMessagesAppendFrame, OutputTransportMessageUrgentFrame
+from pipecat.pipeline.pipeline import Pipeline
+from pipecat.pipeline.worker import PipelineParams, PipelineWorker
+from pipecat.processors.aggregators.llm_context import LLMContext
+from pipecat.processors.aggregators.llm_response_universal import (
+    LLMContextAggregatorPair,
+    LLMUserAggregatorParams,
+)
+from pipecat.processors.frameworks.rtvi.models import ClientMessage
+from pipecat.processors.frameworks.rtvi.observer import RTVIFunctionCallReportLevel, RTVIObserverParams
+from pipecat.processors.frameworks.rtvi.processor import RTVIProcessor
+from pipecat.serializers.protobuf import ProtobufFrameSerializer
+from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams, FastAPIWebsocketTransport
+from pipecat.turns.user_turn_strategies import ExternalUserTurnStrategies
+from pipecat.workers.runner import WorkerRunner
+
+from bots.bridge.wire import LABEL, MAX_FRAME_BYTES
+from bots.party.llm import PartyLLM
+from bots.party.preparation import Preparation
+from bots.party.toolset import Toolset, offer
+from bots.party.turns import TurnTracker
+
+SETTLE_S = 3.0
+# A page of a context leaves room for the envelope below the bridge's limit on frames.
+PAGE_CHARACTERS = MAX_FRAME_BYTES // 8
+_SILENT = RTVIObserverParams(
+    bot_output_enabled=False,
+    bot_llm_enabled=False,
+    bot_tts_enabled=False,
+    bot_speaking_enabled=False,
+    user_llm_enabled=False,
+    user_speaking_enabled=False,
+    user_mute_enabled=False,
+    user_input_enabled=False,
+    metrics_enabled=False,
+    function_call_report_level={"*": RTVIFunctionCallReportLevel.DISABLED},
+)
+
+
+class PartyCall:
+    """A pipeline without speech, built from a preparation, that lives as long as its socket."""
+
+    def __init__(self, websocket: WebSocket, preparation: Preparation, key: str) -> None:
+        self._transport = FastAPIWebsocketTransport(
+            websocket, FastAPIWebsocketParams(serializer=ProtobufFrameSerializer(), allowed_origins=[])
+        )
+        self._tracker = TurnTracker()
+        self._context = LLMContext(tools=offer(preparation.tools))
+        self._llm = PartyLLM(preparation.llm, key, preparation.prompt, self._tracker, self.send)
+        self._toolset = Toolset(self._llm, self._tracker, self.send, self._turn_over, preparation.tool_timeout_s)
+        self._worker = self._build_worker()
+
+    def _build_worker(self) -> PipelineWorker:
+        strategies = ExternalUserTurnStrategies(enable_interruptions=False)
+        user, assistant = LLMContextAggregatorPair(
+            self._context, user_params=LLMUserAggregatorParams(user_turn_strategies=strategies)
+        )
+        assistant.add_event_handler("on_assistant_turn_stopped", self._on_committed)
+        self._transport.add_event_handler("on_client_disconnected", self._on_disconnected)
+        stages = [self._transport.input(), user, self._llm, self._transport.output(), assistant]
+        worker = PipelineWorker(
+            Pipeline(stages),
+            params=PipelineParams(),
+            rtvi_observer_params=_SILENT,
+            enable_turn_tracking=False,
+            idle_timeout_secs=None,
+            check_dangling_tasks=False,
+        )
+        worker.rtvi.add_event_handler("on_client_message", self._on_message)
+        return worker
+
+    async def run(self) -> None:
+        """Run the pipeline until the bridge closes the socket."""
+        runner = WorkerRunner(handle_sigint=False, check_dangling_tasks=False)
+        await runner.add_workers(self._worker)
+        await runner.run()
+
+    async def send(self, kind: str, data: dict[str, Any]) -> None:
+        """Send a ``server-message``, past the pipeline: nothing in it waits for one."""
+        await self._send_message("server-message", {"type": kind, **data})
+
+    async def _send_message(self, type_: str, data: dict[str, Any], id_: str = "") -> None:
+        message = {"label": LABEL, "type": type_, "id": id_, "data": data}
+        await self._transport.output().send_message(OutputTransportMessageUrgentFrame(message=message))
+
+    async def _on_message(self, rtvi: RTVIProcessor, message: ClientMessage) -> None:
+        data: Mapping[str, Any] = message.data if isinstance(message.data, dict) else {}
+        match message.type:
+            case "say":
+                await self._hear(message.msg_id, data)
+            case "tool-result":
+                await self._toolset.take_result(data)
+            case "context":
+                await self._show_context(message.msg_id, data)
+            case _:
+                await self._send_message(
+                    "error-response", {"error": f"unknown message {message.type!r}"}, message.msg_id
+                )
+
+    async def _hear(self, id_: str, data: Mapping[str, Any]) -> None:
+        text, turn = data.get("text"), data.get("turn")
+        if not isinstance(text, str) or not isinstance(turn, int):
+            await self._send_message("error-response", {"error": "'say' needs a text and a turn number"}, id_)
+            return
+        self._tracker.begin(turn)
+        append = LLMMessagesAppendFrame(messages=[{"role": "user", "content": text}], run_llm=True)
+        await self._worker.queue_frame(append)
+
+    async def _on_committed(self, *_: Any) -> None:
+        if self._tracker.text_committed():
+            await self._turn_over()
+
+    async def _turn_over(self) -> None:
+        tracker = self._tracker
+        complete = {"turn": tracker.turn, "text": tracker.text, "requests": tracker.take_requests()}
+        if len(tracker.text) * 4 > MAX_FRAME_BYTES // 2:  # UTF-8 takes up to four bytes a character
+            text = f"the model wrote {len(tracker.text)} characters in one turn"
+            await self.send("failed", {"kind": "reply_too_large", "message": text, "is_passing": False})
+            return
+        await self.send("turn-complete", complete)
+
+    async def _show_context(self, id_: str, data: Mapping[str, Any]) -> None:
+        """Answer with the messages from ``start`` on, as many as fit; ``next`` is None after the last one."""
+        is_settled = await self._settled()
+        messages = self._context.get_messages()
+        start = int(data.get("start") or 0)
+        page: list[Any] = []
+        size = 0
+        for message in messages[start:]:
+            size += len(json.dumps(message))
+            if page and size > PAGE_CHARACTERS:
+                break
+            page.append(message)
+        following = start + len(page)
+        answer = {
+            "messages": page,
+            "next": following if following < len(messages) else None,
+            "is_settled": is_settled,
+            "requests": self._tracker.take_requests(),
+        }
+        await self._send_message("server-response", {"t": "context", "d": answer}, id_)
+
+    async def _settled(self) -> bool:
+        """Wait a little for open calls and replies; False when the context is read in the middle of something."""
+        try:
+            async with asyncio.timeout(SETTLE_S):
+                await self._tracker.idle.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    async def _on_disconnected(self, *_: Any) -> None:
+        await self._worker.cancel(reason="the bridge closed the socket")

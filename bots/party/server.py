@@ -1,0 +1,123 @@
+"""The party server of one side: ``python -m bots.party.server --side agent --port 8765``.
+
+One process a side, many calls in its one loop, a fresh pipeline for each socket. Without ``--port`` a free one is
+taken; the address is printed either way.
+"""
+
+import argparse
+import asyncio
+import logging
+import os
+import socket
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI, WebSocket, WebSocketDisconnect
+from loguru import logger
+
+from bots.bridge.wire import MAX_SEND_BYTES, encode
+from bots.party.pipeline import PartyCall
+from bots.party.preparation import Refused, read_key, read_preparation
+from scenarios.sides import SIDES
+
+FIRST_MESSAGE_S = 10.0
+
+
+@dataclass
+class Load:
+    """What ``/health`` shows: calls held now, and since the start."""
+
+    running: int = 0
+    started: int = 0
+    refused: int = 0
+
+
+def build_app(side: str) -> FastAPI:
+    """Return the application of one side."""
+    app = FastAPI(title=f"Callboard party server ({side})", docs_url=None, redoc_url=None, openapi_url=None)
+    load = Load()
+
+    @app.get("/health")
+    async def health() -> dict[str, Any]:
+        return {"side": side, "pid": os.getpid(), **vars(load)}
+
+    @app.websocket("/")
+    async def call(websocket: WebSocket) -> None:
+        # A browser always names an origin: a web page must not reach the keys in this process's environment.
+        if websocket.headers.get("origin"):
+            await websocket.close(1008)
+            return
+        await websocket.accept()
+        load.running += 1
+        try:
+            await _hold(websocket, load)
+        finally:
+            load.running -= 1
+
+    return app
+
+
+async def _hold(websocket: WebSocket, load: Load) -> None:
+    try:
+        async with asyncio.timeout(FIRST_MESSAGE_S):
+            payload = await websocket.receive_bytes()
+        preparation, request_id = read_preparation(payload)
+        try:
+            party = PartyCall(websocket, preparation, read_key(preparation.llm))
+        except Refused as refusal:
+            raise Refused(refusal.kind, str(refusal), request_id) from refusal
+    except Refused as refusal:
+        load.refused += 1
+        await _refuse(websocket, refusal)
+        return
+    except (TimeoutError, WebSocketDisconnect, KeyError):
+        load.refused += 1
+        return
+    load.started += 1
+    await websocket.send_bytes(encode("server-response", {"t": "prepare", "d": {"is_ready": True}}, request_id))
+    with logger.contextualize(call=preparation.call):
+        await party.run()
+
+
+async def _refuse(websocket: WebSocket, refusal: Refused) -> None:
+    data = {"error": str(refusal), "kind": refusal.kind}
+    await websocket.send_bytes(encode("error-response", data, refusal.request_id))
+    await websocket.close(1008)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Serve one side until SIGTERM or SIGINT."""
+    parser = argparse.ArgumentParser(description="Serve one side of calls.")
+    parser.add_argument("--side", choices=SIDES, required=True)
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=0)
+    options = parser.parse_args(arguments)
+    _configure_logging()
+    listener = socket.create_server((options.host, options.port))
+    print(f"party {options.side}: ws://{options.host}:{listener.getsockname()[1]}", flush=True)
+    config = uvicorn.Config(
+        build_app(options.side),
+        access_log=False,
+        log_level="warning",
+        lifespan="off",
+        ws="websockets-sansio",
+        ws_max_size=MAX_SEND_BYTES,
+        ws_per_message_deflate=False,
+        timeout_graceful_shutdown=2,
+    )
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+def _configure_logging() -> None:
+    """Warnings and worse to stderr; the lines of pipecat carry the call they belong to."""
+    logger.enable("pipecat")
+    logger.remove()
+    logger.configure(extra={"call": "-"})
+    logger.add(sys.stderr, level="WARNING", format="{time:HH:mm:ss} {level} [{extra[call]}] {name}: {message}")
+    logging.getLogger("httpx2").setLevel(logging.WARNING)
+
+
+if __name__ == "__main__":
+    main()
