@@ -129,7 +129,7 @@ def signal_rates(counts: Iterable[SignalCount]) -> dict[str, Rate]:
     """Return a rate for each signal that has a value in any trial, gating or not.
 
     Stalled trials are left out of these rates though they fail the composite: the reference's rule. The state
-    "excluded" says nothing about passing, so for signals that do not gate callers give "passed" or "failed" by their value.
+    "excluded" says nothing about passing: for signals that do not gate, callers give "passed" or "failed" by value.
     """
     return {signal: _rate_of(rows) for signal, rows in _grouped((row.signal, row) for row in counts).items()}
 

@@ -1,0 +1,308 @@
+"""Send a judge request and bring a reply back. What a reply means is decided in ``scenarios.scoring``.
+
+A judge that fails is a value (``JudgeAnswer.reply.error``), never an exception: the call has been held and is not to be
+lost. Keys come from the environment and appear in no error, log or stored request.
+"""
+
+import asyncio
+import os
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import openai
+
+from scenarios.domains.base import ScenarioSpec
+from scenarios.launch import FrozenProfile
+from scenarios.lifecycle import JudgeWork
+from scenarios.profiles import endpoint_url
+from scenarios.replay import Gold
+from scenarios.scoring import judge_reply, judge_request
+from scenarios.scoring.evidence import Evidence
+from scenarios.scoring.judge_reply import JudgeReply
+from scenarios.scoring.judge_request import JudgeRequest
+
+# Parameters of a judge's profile that are ours; all others go to the endpoint.
+OWN_PARAMETERS = {"timeout_s": 120.0, "deadline_s": 300.0, "tries": 4, "backoff_s": 1.0, "window_chars": 240_000}
+MAX_MESSAGE = 300
+# Parameters that every chat completion knows; others (top_k, thinking switches...) go in the body as they are.
+_STANDARD = frozenset(
+    {
+        "temperature",
+        "top_p",
+        "seed",
+        "max_tokens",
+        "max_completion_tokens",
+        "frequency_penalty",
+        "presence_penalty",
+        "reasoning_effort",
+    }
+)
+_RETRIED = {408, 409, 425, 429}
+_WINDOW = re.compile(r"context.{0,20}(?:length|window)|maximum.{0,20}tokens|too (?:long|many tokens)", re.IGNORECASE)
+# Endpoints (base_url, model) that refused structured output once: asked plainly from then on, for this process.
+_plain: set[tuple[str, str]] = set()
+
+
+@dataclass(frozen=True)
+class JudgeAnswer:
+    """One judging of one call: what was asked, what came back, what it cost."""
+
+    reply: JudgeReply
+    request: JudgeRequest
+    profile: FrozenProfile
+    model: str
+    parameters: Mapping[str, Any]  # those that reached the endpoint
+    raw: str = ""
+    tries: int = 0  # 0: no request was made
+    duration_ms: int = 0
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    # What went wrong in earlier tries, in order: kinds.
+    failures: tuple[str, ...] = ()
+
+    def work(self) -> JudgeWork:
+        """Return what the trial's ending stores: judge version, judging and the fingerprint of each claim's ruling."""
+        version = {
+            "fingerprint": judge_request.judge_fingerprint(self.model, self.parameters),
+            "profile": self.profile.slug,
+            "model": self.model,
+            "base_url": self.profile.base_url,
+            "parameters": dict(self.parameters),
+            "prompt_version": judge_request.PROMPT_VERSION,
+            "is_standin": self.profile.is_standin,
+        }
+        columns = {
+            "system_prompt": self.request.system_prompt,
+            "user_content": self.request.user_content,
+            "reply": self.raw,
+            "score": self.reply.score,
+            "reason": self.reply.reason,
+            "error": self.reply.first_error or "",
+            "tries": self.tries,
+            "duration_ms": self.duration_ms,
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "truncation": self.request.truncation[:300],
+        }
+        fingerprints = {
+            index: judge_request.verdict_fingerprint(self.model, self.parameters, self.request, claim)
+            for index, claim in enumerate(self.request.claims, 1)
+        }
+        return JudgeWork(version, columns, fingerprints)
+
+
+class _Failed(Exception):
+    """One try failed."""
+
+    def __init__(self, kind: str, message: str, *, retry: bool, wait_s: float = 0) -> None:
+        super().__init__(message)
+        self.kind, self.retry, self.wait_s = kind, retry, wait_s
+
+
+@dataclass
+class _Asking:
+    """The state of one judging over its tries."""
+
+    profile: FrozenProfile
+    spec: ScenarioSpec
+    gold: Gold
+    evidence: Evidence
+    key: str
+    own: dict[str, Any]
+    request: JudgeRequest
+    raw: str = ""
+    tries: int = 0
+    tokens: dict[str, int] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+    last: JudgeReply | None = None
+
+    @property
+    def model(self) -> str:
+        return self.profile.model.replace("{scenario}", self.spec.name)
+
+    @property
+    def base_url(self) -> str:
+        return endpoint_url(self.profile.model_dump())
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        theirs = {name: value for name, value in self.profile.parameters.items() if name not in OWN_PARAMETERS}
+        return {"temperature": 0, **theirs}
+
+    def clean(self, text: str) -> str:
+        """Return a message without the key, in one line, cut to a length that fits everywhere."""
+        hidden = text.replace(self.key, "[key]") if self.key else text
+        return " ".join(hidden.split())[:MAX_MESSAGE]
+
+    def fail(self, kind: str, message: str) -> None:
+        self.failures.append(kind)
+        self.last = judge_reply.failed(self.request.claims, kind, self.clean(message))
+
+
+async def ask(profile: FrozenProfile, spec: ScenarioSpec, gold: Gold, evidence: Evidence) -> JudgeAnswer:
+    """Ask a judge about a call, again where that may help (429, 5xx, timeouts, cut and unreadable replies).
+
+    Without any observed evidence no request is made. Limits are parameters of the profile (``OWN_PARAMETERS``).
+    """
+    own = {name: profile.parameters.get(name, default) for name, default in OWN_PARAMETERS.items()}
+    request = judge_request.build(spec, gold, evidence, window_chars=int(own["window_chars"]))
+    key = os.environ.get(profile.key_env, "") if profile.key_env else ""
+    asking = _Asking(profile, spec, gold, evidence, key, own, request)
+    start = time.monotonic()
+    if not judge_request.has_evidence(evidence):
+        asking.last = judge_reply.without_evidence(request.claims)
+    elif profile.key_env and not key:
+        asking.fail("no_key", f"the environment variable {profile.key_env} is not set where the lanes run")
+    else:
+        await _until_deadline(asking)
+    assert asking.last is not None
+    return JudgeAnswer(
+        reply=asking.last,
+        request=asking.request,
+        profile=profile,
+        model=asking.model,
+        parameters=asking.parameters,
+        raw=asking.raw,
+        tries=asking.tries,
+        duration_ms=round(1000 * (time.monotonic() - start)),
+        prompt_tokens=asking.tokens.get("prompt"),
+        completion_tokens=asking.tokens.get("completion"),
+        failures=tuple(asking.failures),
+    )
+
+
+async def _until_deadline(asking: _Asking) -> None:
+    deadline_s = float(asking.own["deadline_s"])
+    try:
+        async with asyncio.timeout(deadline_s), _client(asking) as client:
+            await _try_until_complete(client, asking)
+    except TimeoutError:
+        if asking.last is None or asking.last.error is not None:
+            asking.fail("deadline", f"no usable reply within {deadline_s:g} s")
+
+
+def _client(asking: _Asking) -> openai.AsyncOpenAI:
+    return openai.AsyncOpenAI(
+        base_url=asking.base_url or None,
+        api_key=asking.key or "none",
+        max_retries=0,
+        timeout=float(asking.own["timeout_s"]),
+    )
+
+
+async def _try_until_complete(client: openai.AsyncOpenAI, asking: _Asking) -> None:
+    most = max(1, int(asking.own["tries"]))
+    while asking.tries < most:
+        asking.tries += 1
+        wait_s = float(asking.own["backoff_s"]) * 2 ** (asking.tries - 1)
+        try:
+            asking.raw = await _complete(client, asking)
+        except _Failed as problem:
+            asking.fail(problem.kind, str(problem))
+            if not problem.retry:
+                return
+            wait_s = max(wait_s, problem.wait_s)
+        else:
+            asking.last = judge_reply.read(asking.raw, asking.request.claims, asking.evidence)
+            if asking.last.is_complete:
+                return
+            asking.failures.append(asking.last.first_error or "incomplete")
+        if asking.tries < most:
+            await asyncio.sleep(wait_s)
+
+
+async def _complete(client: openai.AsyncOpenAI, asking: _Asking) -> str:
+    """Make one request, asking plainly or with a shorter record where the endpoint demands it."""
+    while True:
+        try:
+            return _text(await _send(client, asking), asking)
+        except openai.BadRequestError as problem:
+            if _WINDOW.search(str(problem)):
+                if not _shorten(asking):
+                    raise _Failed(
+                        "window", f"the record does not fit the judge's window: {problem}", retry=False
+                    ) from None
+            elif not _go_plain(asking):
+                raise _status_failure(problem) from None
+        except openai.APIStatusError as problem:
+            if problem.status_code not in (404, 415, 422, 501) or not _go_plain(asking):
+                raise _status_failure(problem) from None
+        except openai.APITimeoutError:
+            raise _Failed("timeout", f"no reply within {asking.own['timeout_s']} s", retry=True) from None
+        except openai.APIConnectionError as problem:
+            cause = problem.__cause__ or problem
+            raise _Failed("connection", f"{type(cause).__name__}: {cause}", retry=True) from None
+        except (openai.OpenAIError, ValueError, TypeError, AttributeError) as problem:
+            raise _Failed("bad_response", f"the endpoint's answer is no completion: {problem}", retry=True) from None
+
+
+async def _send(client: openai.AsyncOpenAI, asking: _Asking) -> Any:
+    parameters = asking.parameters
+    extra = {name: value for name, value in parameters.items() if name not in _STANDARD}
+    arguments = {name: value for name, value in parameters.items() if name in _STANDARD}
+    if _place(asking) not in _plain:
+        schema = {"name": "ruling", "strict": True, "schema": asking.request.schema}
+        arguments["response_format"] = {"type": "json_schema", "json_schema": schema}
+    return await client.chat.completions.create(
+        model=asking.model,
+        messages=[
+            {"role": "system", "content": asking.request.system_prompt},
+            {"role": "user", "content": asking.request.user_content},
+        ],
+        extra_body=extra or None,
+        **arguments,
+    )
+
+
+def _text(completion: Any, asking: _Asking) -> str:
+    """Return the text of a completion; raises _Failed for a reply that was cut or refused."""
+    usage = completion.usage
+    if usage is not None:
+        for name, value in (("prompt", usage.prompt_tokens), ("completion", usage.completion_tokens)):
+            asking.tokens[name] = asking.tokens.get(name, 0) + (value or 0)
+    if not completion.choices:
+        raise _Failed("bad_response", "the endpoint's answer has no choices", retry=True)
+    choice = completion.choices[0]
+    text = choice.message.content or ""
+    asking.raw = text
+    if choice.finish_reason == "length":
+        raise _Failed("cut", "the reply was cut at the token limit", retry=True)
+    if getattr(choice.message, "refusal", None) or choice.finish_reason == "content_filter":
+        raise _Failed("refused", f"the judge refused: {getattr(choice.message, 'refusal', '') or ''}", retry=True)
+    return str(text)
+
+
+def _status_failure(problem: openai.APIStatusError) -> _Failed:
+    status = problem.status_code
+    wait = problem.response.headers.get("retry-after", "")
+    return _Failed(
+        f"http_{status}",
+        f"HTTP {status}: {problem.message}",
+        retry=status in _RETRIED or status >= 500,
+        wait_s=float(wait) if re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", wait) else 0,
+    )
+
+
+def _place(asking: _Asking) -> tuple[str, str]:
+    return asking.base_url, asking.profile.model
+
+
+def _go_plain(asking: _Asking) -> bool:
+    """Give structured output up for this endpoint; False when it was not in use."""
+    if _place(asking) in _plain:
+        return False
+    _plain.add(_place(asking))
+    return True
+
+
+def _shorten(asking: _Asking) -> bool:
+    """Halve the record that is shown; False when little is left."""
+    window = int(asking.own["window_chars"]) // 2
+    if window < 2000:
+        return False
+    asking.own["window_chars"] = window
+    asking.request = judge_request.build(asking.spec, asking.gold, asking.evidence, window_chars=window)
+    return True
