@@ -1,0 +1,65 @@
+"""manage.py demo: something to look at, without a key and without a network."""
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandParser
+
+from bots.wake import wake_lanes
+from evalsite.access import make_sign_in_link, set_role
+from evalsite.rehearsals import rehearsal, usable_domain
+from scenarios import catalogue
+from scenarios.launch import launch
+from scenarios.models import Run
+from scenarios.profiles import load_standins
+
+# A little slower than a stand-in can, so that there are calls to watch when the first page opens.
+CARELESS_PACE_S = 0.5
+
+
+class Command(BaseCommand):
+    """``demo [--address URL]``: two rehearsal sweeps, launched once, and a link that signs an admin in."""
+
+    help = (
+        "Launch two rehearsal sweeps of tau2_retail (of frontdesk where its files are not here), one with the faithful "
+        "stand-in agent and one with a careless one, and print a one-time sign-in link. Safe to repeat. "
+        "The calls are held by `manage.py serve`."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare the command line."""
+        parser.add_argument("--address", default="http://127.0.0.1:8000", help="where the site answers (%(default)s)")
+        parser.add_argument("--domain", default="tau2_retail", help="domain to sweep (%(default)s)")
+
+    def handle(self, *, address: str, domain: str, **options: Any) -> None:
+        """Prepare, launch, print."""
+        call_command("migrate", verbosity=0)
+        load_standins()
+        catalogue.sync()
+        person = _admin()
+        domain, reason = usable_domain(domain)
+        if reason:
+            self.stdout.write(f"{reason}\nThe sweeps are of {domain} instead.")
+        runs = [_sweep(domain, "standin-faithful", person), _sweep(domain, "standin-careless", person, CARELESS_PACE_S)]
+        wake_lanes()
+        for run in runs:
+            self.stdout.write(f"run {run.pk}: {run.title}, {run.trial_count} calls")
+        link = f"{address.rstrip('/')}{make_sign_in_link(person)}"
+        self.stdout.write(self.style.SUCCESS(f"\nOpen this (signs you in once, within a day):\n\n  {link}\n"))
+
+
+def _admin() -> User:
+    person, made = User.objects.get_or_create(username="demo")
+    if made:
+        person.set_unusable_password()
+        person.save()
+        set_role(person, "admin")
+    return person
+
+
+def _sweep(domain: str, agent: str, person: User, pace_s: float = 0) -> Run:
+    title = f"{domain}, {agent.removeprefix('standin-')} stand-in"
+    return launch(
+        rehearsal(domain, agent, pace_s=pace_s), person=person, title=title, launch_key=f"demo-{domain}-{agent}"
+    )

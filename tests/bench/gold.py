@@ -1,0 +1,30 @@
+"""Gold replay and expected hash of all retail scenarios, in a process that has loaded nothing yet."""
+
+import subprocess
+import sys
+import time
+
+from django.conf import settings
+
+from tests.bench.figure import Figure
+
+_PROGRAM = """
+import sys
+from pathlib import Path
+from scenarios.domains import load, set_data_root
+from scenarios.replay import gold_replay
+set_data_root(Path(sys.argv[1]))
+specs = load()["tau2_retail"].scenarios()
+print(len({gold_replay(spec).expected_hashes["agent"] for spec in specs}), len(specs))
+"""
+
+
+def measure() -> list[Figure]:
+    """Start a fresh interpreter, replay everything, end it."""
+    started = time.perf_counter()
+    command = [sys.executable, "-c", _PROGRAM, str(settings.BENCHMARK_DIR)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    seconds = time.perf_counter() - started
+    hashes, scenarios = done.stdout.split()
+    conditions = f"{scenarios} scenarios, {hashes} different end states, interpreter start and imports included"
+    return [Figure("gold replay of tau2_retail, cold process", seconds, "s", 3, conditions)]
