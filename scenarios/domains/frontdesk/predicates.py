@@ -1,0 +1,27 @@
+"""Predicates over the front desk's final database: each returns what a scenario's ``assert_value`` is compared with."""
+
+from typing import Any
+
+from scenarios.state.overlay import Overlay
+
+
+def reservation_field(db: Overlay, reservation_id: str, field: str) -> Any:
+    """Return one field of a reservation."""
+    return db.get("reservations", reservation_id)[field]
+
+
+def charged_total(db: Overlay, reservation_id: str) -> float:
+    """Return the sum of all charges in dollars, refunds taken off."""
+    return round(sum(_amounts(db, reservation_id)), 2)
+
+
+def refunded_total(db: Overlay, reservation_id: str) -> float:
+    """Return what was given back, in dollars."""
+    return round(-sum(amount for amount in _amounts(db, reservation_id) if amount < 0), 2)
+
+
+def _amounts(db: Overlay, reservation_id: str) -> list[float]:
+    return [charge["amount"] for charge in db.get("reservations", reservation_id)["charges"].values()]
+
+
+PREDICATES = {f.__name__: f for f in (reservation_field, charged_total, refunded_total)}

@@ -1,0 +1,157 @@
+"""A small in-process loop: two stand-ins talk over the wire format and an Environment, without sockets or lanes."""
+
+import json
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from bots.standins.cue import Cue, cue
+from bots.standins.scripts import answer
+from bots.standins.wire import ChatRequest, Reply, completion, read_request
+from scenarios import events as facts
+from scenarios.domains.environment import Environment
+from scenarios.lifecycle import NewEvent
+from scenarios.scoring import judge_reply, judge_request
+from scenarios.scoring.evidence import Evidence, gather
+from scenarios.sides import Side
+
+MAX_TURNS = 80
+
+
+def ask(model: str, messages: list[dict[str, Any]], **fields: Any) -> tuple[ChatRequest, Reply]:
+    """Send messages to a stand-in, through the parser that the endpoint uses."""
+    request = read_request(json.dumps({"model": model, "messages": messages, **fields}).encode())
+    return request, answer(request)
+
+
+@dataclass
+class Conversation:
+    """One call between two stand-ins and its record."""
+
+    scenario: str
+    agent: str = "standin-faithful"
+    caller: str = "standin-caller"
+    joins_text_and_call: bool = False  # one message for a reply with text and a tool call, or two
+    events: list[NewEvent] = field(default_factory=list)
+    turns: int = 0
+    calls: int = 0
+    end_reason: str = ""
+
+    def __post_init__(self) -> None:
+        self.scene: Cue = cue(self.scenario)
+        self.environment = Environment(self.scene.domain, self.scene.spec)
+        self.contexts: dict[Side, list[dict[str, Any]]] = {
+            "agent": [{"role": "system", "content": "You are an agent."}],
+            "user": [{"role": "system", "content": "You are a caller."}],
+        }
+
+    def hold(self) -> "Conversation":
+        """Talk until the agent ends the call or the limit is reached; the agent speaks first."""
+        self._record(facts.AttemptStarted(attempt=1, lane="test"))
+        self._record(facts.CallStarted(channel="text"))
+        while not self.end_reason and self.turns < MAX_TURNS:
+            said = self._agent_turn()
+            if not self.end_reason and said:
+                self.contexts["user"].append({"role": "user", "content": said})
+                _, reply = ask(f"{self.caller}:{self.scenario}", self.contexts["user"])
+                self._say("user", reply.text)
+                self.contexts["agent"].append({"role": "user", "content": reply.text})
+            elif not said and not self.end_reason:
+                self.end_reason = "silence"
+        self.end_reason = self.end_reason or "turn_limit"
+        by: Side | None = "agent" if self.end_reason in facts.CLEAN_ENDS else None
+        self._record(facts.CallEnded(reason=self.end_reason, by=by, duration_ms=1000))  # type: ignore[arg-type]
+        return self
+
+    @property
+    def evidence(self) -> Evidence:
+        """Return what scoring reads."""
+        return gather(self.scene.spec, self.events)
+
+    @property
+    def said(self) -> list[str]:
+        """Return the agent's texts."""
+        return [event.data["said"] for event in self.events if event.kind == "turn.ended" and event.side == "agent"]
+
+    @property
+    def tools(self) -> list[str]:
+        """Return the names of the tools called."""
+        return [event.data["tool"] for event in self.events if event.kind == "tool.called"]
+
+    @property
+    def is_as_expected(self) -> bool:
+        """Return whether every final database is the gold's."""
+        hashes = {side: database.hash for side, database in self.environment.databases.items()}
+        return hashes == dict(self.scene.gold.expected_hashes)
+
+    def verdicts(self, judge: str = "standin-judge") -> judge_reply.JudgeReply:
+        """Have a stand-in judge rule on the claims, over the same request that a model would get."""
+        spec, evidence = self.scene.spec, self.evidence
+        request = judge_request.build(spec, self.scene.gold, evidence)
+        messages = [
+            {"role": "system", "content": request.system_prompt},
+            {"role": "user", "content": request.user_content},
+        ]
+        return judge_reply.read(ask(judge, messages)[1].text, spec.nl_assertions, evidence)
+
+    def _agent_turn(self) -> str:
+        said = []
+        while True:
+            request, reply = ask(f"{self.agent}:{self.scenario}", self.contexts["agent"])
+            said += [reply.text] if reply.text.strip() else []
+            message = completion(request, reply)["choices"][0]["message"]
+            self._remember(message)
+            if not reply.tool_calls:
+                break
+            for call in message["tool_calls"]:
+                self._use(call)
+            if self.end_reason:
+                break
+        if said:
+            self._say("agent", " ".join(said))
+        return " ".join(said)
+
+    def _remember(self, message: dict[str, Any]) -> None:
+        context = self.contexts["agent"]
+        if message.get("tool_calls") and message["content"] and not self.joins_text_and_call:
+            context.append({"role": "assistant", "content": message["content"]})
+            message = {**message, "content": ""}
+        if message["content"] or message.get("tool_calls"):
+            context.append(message)
+
+    def _use(self, call: dict[str, Any]) -> None:
+        self.calls += 1
+        name, text = call["function"]["name"], call["function"]["arguments"]
+        try:
+            arguments, raw = json.loads(text), None
+        except ValueError:
+            arguments, raw = {}, text
+        self._record(facts.ToolCalled("agent", self.calls, name, arguments, call["id"], raw))
+        result = self.environment.call_tool("agent", name, arguments if raw is None else raw)
+        self._record(
+            facts.ToolReturned(
+                "agent",
+                self.calls,
+                name,
+                result.ok,
+                result.for_model,
+                1.0,
+                result.error,
+                list(result.changes),
+                result.action,
+            )
+        )
+        content = json.dumps(result.for_model)
+        self.contexts["agent"].append({"role": "tool", "tool_call_id": call["id"], "content": content})
+        self.end_reason = result.ends_call or self.end_reason
+
+    def _say(self, side: Side, text: str) -> None:
+        self.turns += 1
+        if side == "user":
+            self.contexts["user"].append({"role": "assistant", "content": text})
+        self._record(facts.TurnEnded(side, self.turns, text, None, 0))
+
+    def _record(self, event: facts.Event) -> None:
+        side = getattr(event, "side", "") or ""
+        seq = len(self.events) + 1
+        self.events.append(NewEvent(seq, seq, event.kind, side, event.data(), datetime(2026, 1, 1, tzinfo=UTC)))
