@@ -273,6 +273,10 @@ class Domain(ABC):
         """Bring the two sides' databases together after initialisation and after each tool call; nothing by default."""
         return
 
+    def expected_databases(self, spec: ScenarioSpec) -> Mapping[Side, Overlay] | None:
+        """Return the expected databases of a scenario that ships them; None: the gold actions lead there."""
+        return None
+
     def tool_now(self, spec: ScenarioSpec) -> str:
         """Return the fixed "now" of a scenario as ISO text."""
         return self.now

@@ -1,0 +1,146 @@
+"""What the tau2 domains share: their files joined into scenarios, their prompts, and two tools."""
+
+import json
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+from scenarios.benchmarks.pins import read_pins
+from scenarios.benchmarks.store import fault
+from scenarios.domains.base import CallerBrief, Domain, GoldAction, ScenarioSpec, Signal
+from scenarios.domains.data import data_root
+from scenarios.domains.voice_prompts import agent_prompt, caller_prompt
+from scenarios.sides import Side
+from scenarios.state.overlay import Seed
+
+_OWN_DATA = Path(__file__).resolve().parents[2] / "data"
+PINS = _OWN_DATA / "benchmarks.toml"
+PERSONAS = _OWN_DATA / "personas.json"
+_TITLE_LENGTH = 120
+
+
+class Tau2Domain(Domain):
+    """A tau2 domain over ``<data root>/<name>/``: tasks.json, split_tasks.json, policy.md, its database."""
+
+    split: ClassVar[str] = "base"
+    _is_complete = False
+
+    def missing_data(self) -> str | None:
+        """Return which needed files are absent or damaged and what to do, or None."""
+        if not self._is_complete:
+            pins = read_pins(PINS).of([self.name])
+            faults = [(pin.path, problem) for pin in pins if pin.is_needed and (problem := fault(data_root(), pin))]
+            if faults:
+                named = "; ".join(f"{path} is {problem}" for path, problem in faults)
+                return f"{named}. Run `manage.py fetch_benchmarks`, or set EVAL_DATA_ROOT (now {data_root()})."
+            self._is_complete = True
+        return None
+
+    def scenarios(self) -> Sequence[ScenarioSpec]:
+        """Return the tasks of the split, in the order of tasks.json."""
+        return self._scenarios
+
+    def seeds(self, spec: ScenarioSpec) -> Mapping[Side, Seed]:
+        """Return the one shared database."""
+        return self._seeds
+
+    def agent_prompt(self, spec: ScenarioSpec) -> str:
+        """Return the policy unchanged, followed by the notes on speaking, spelling, ending and honesty."""
+        return self._agent_prompt
+
+    def caller_prompt(self, spec: ScenarioSpec) -> str:
+        """Return persona, goal, and what the caller does and does not know."""
+        return caller_prompt(spec.caller)
+
+    @abstractmethod
+    def _load_seeds(self) -> Mapping[Side, Seed]:
+        """Read the database files."""
+
+    def _signals(self, criteria: Mapping[str, Any]) -> tuple[Signal, ...]:
+        """Return the gating signals of a task: assertions gate where any are written."""
+        if criteria.get("nl_assertions"):
+            return ("db_state_match", "nl_assertion", "clean_exit")
+        return ("db_state_match", "clean_exit")
+
+    def _scenario_name(self, task_id: str) -> str:
+        return f"{self.name}__{task_id}"
+
+    def _extra(self, task: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what pages show of a task beside its contract."""
+        return {
+            "description": {key: value for key, value in (task.get("description") or {}).items() if value},
+            "reward_basis": task["evaluation_criteria"].get("reward_basis") or [],
+            "issues": [issue["title"] for issue in task.get("issues") or []],
+        }
+
+    @cached_property
+    def _scenarios(self) -> tuple[ScenarioSpec, ...]:
+        wanted = set(self._read("split_tasks.json")[self.split])
+        personas = self._personas()
+        tasks = [task for task in self._read("tasks.json") if task["id"] in wanted]
+        return tuple(self._scenario(task, personas.get(task["id"], "")) for task in tasks)
+
+    @cached_property
+    def _seeds(self) -> Mapping[Side, Seed]:
+        return self._load_seeds()
+
+    @cached_property
+    def _agent_prompt(self) -> str:
+        return agent_prompt(self._text("policy.md"))
+
+    def _scenario(self, task: Mapping[str, Any], persona_name: str) -> ScenarioSpec:
+        criteria = task["evaluation_criteria"]
+        brief = task["user_scenario"]["instructions"]
+        signals = self._signals(criteria)
+        return ScenarioSpec(
+            name=self._scenario_name(task["id"]),
+            domain=self.name,
+            task_id=task["id"],
+            title=_shortened(brief["reason_for_call"]),
+            caller=CallerBrief(
+                goal=brief["reason_for_call"],
+                personality=brief["task_instructions"],
+                known_info=brief.get("known_info") or "",
+                unknown_info=brief.get("unknown_info") or "",
+            ),
+            success_signals=signals,
+            gold_actions=tuple(_gold_action(action) for action in criteria.get("actions") or ()),
+            nl_assertions=tuple(criteria.get("nl_assertions") or ()) if "nl_assertion" in signals else (),
+            communicate_info=tuple(criteria.get("communicate_info") or ()),
+            persona_name=persona_name,
+            extra=self._extra(task),
+        )
+
+    def _personas(self) -> Mapping[str, str]:
+        """Return the persona label of each task: from the voice tasks, or from our own table of the same labels."""
+        path = data_root() / self.name / "tasks_voice.json"
+        if path.exists():
+            configs = json.loads(path.read_text(encoding="utf-8"))["configs"]
+            return {task: voices["configs"]["control"]["persona_name"] for task, voices in configs.items()}
+        labels: dict[str, str] = json.loads(PERSONAS.read_text(encoding="utf-8"))[self.name]
+        return labels
+
+    def _read(self, name: str) -> Any:
+        return json.loads(self._text(name))
+
+    def _text(self, name: str) -> str:
+        if missing := self.missing_data():
+            raise FileNotFoundError(f"{self.name} cannot be used: {missing}")
+        return (data_root() / self.name / name).read_text(encoding="utf-8")
+
+
+def _gold_action(action: Mapping[str, Any]) -> GoldAction:
+    compared = action.get("compare_args")
+    return GoldAction(
+        tool=action["name"],
+        arguments=action["arguments"],
+        side="user" if action.get("requestor") == "user" else "agent",
+        compare_args=None if compared is None else tuple(compared),
+    )
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _TITLE_LENGTH else line[: _TITLE_LENGTH - 1].rsplit(" ", 1)[0] + "…"
