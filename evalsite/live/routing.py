@@ -1,5 +1,11 @@
 """Socket routes of the live pages."""
 
-from django.urls import URLPattern
+from django.urls import URLPattern, path
 
-websocket_urlpatterns: list[URLPattern] = []
+from evalsite.live.consumers import RunConsumer, TrialConsumer, WallConsumer
+
+websocket_urlpatterns: list[URLPattern] = [
+    path("ws/trials/<int:pk>/", TrialConsumer.as_asgi()),
+    path("ws/runs/<int:pk>/", RunConsumer.as_asgi()),
+    path("ws/live/", WallConsumer.as_asgi()),
+]

@@ -1,0 +1,139 @@
+"""Calls as they happen: each watched trial's events past each viewer's last one, in order and without a gap."""
+
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from django.db.models import Q
+
+from evalsite.live.fragments import Fragment, fragment
+from evalsite.live.hub import Viewer, message
+from scenarios.models import Trial, TrialEvent
+
+log = logging.getLogger(__name__)
+
+# Rows that one viewer gets in one tick: a late one catches up in steps and does not hold up the others.
+STEP = 200
+# Rendered rows kept for viewers that join a moment later.
+REMEMBERED = 2_000
+# One writer numbers a trial's events, so a hole is a batch that is being committed; after this long it is a loss.
+GAP_S = 2.0
+
+
+class State(NamedTuple):
+    """What a page says above the transcript."""
+
+    status: str
+    outcome: str
+    reason: str
+    last_seq: int
+
+    @property
+    def is_ended(self) -> bool:
+        return self.status in Trial.ENDED
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows after some seq as one message; the same text goes to everybody who stands there."""
+
+    text: str
+    last: int
+
+
+class TrialFeed:
+    """Watches the trials that somebody looks at: two queries a tick for all of them."""
+
+    period_s = 0.0
+
+    def __init__(self) -> None:
+        self._rendered: OrderedDict[tuple[int, int], Fragment] = OrderedDict()
+        self._holes: dict[tuple[int, int], float] = {}
+
+    def poll(self, viewers: Sequence[Viewer]) -> None:
+        """Push new events, then what became of the trial."""
+        states = read_states({viewer.subject for viewer in viewers})
+        behind = {
+            (viewer.subject, viewer.sent)
+            for viewer in viewers
+            if viewer.subject in states and viewer.sent < states[viewer.subject].last_seq and not viewer.is_full
+        }
+        batches = self._read(behind) if behind else {}
+        for viewer in viewers:
+            batch = batches.get((viewer.subject, viewer.sent))
+            if batch is not None and not viewer.is_full:
+                viewer.push(batch.text)
+                viewer.sent = batch.last
+            tell_state(viewer, states.get(viewer.subject))
+
+    def _read(self, behind: set[tuple[int, int]]) -> dict[tuple[int, int], Batch]:
+        wanted = Q()
+        for trial, sent in behind:
+            wanted |= Q(trial_id=trial, seq__gt=sent, seq__lte=sent + STEP)
+        events: dict[int, list[TrialEvent]] = {}
+        for event in TrialEvent.objects.filter(wanted).order_by("trial_id", "seq"):
+            events.setdefault(event.trial_id, []).append(event)
+        batches = {}
+        for trial, sent in behind:
+            rows = self._unbroken(trial, sent, [event for event in events.get(trial, []) if event.seq > sent][:STEP])
+            if rows:
+                content: dict[str, Any] = {"rows": [self._fragment(event) for event in rows]}
+                if rows[0].seq > sent + 1:
+                    content["lost"] = rows[0].seq - 1
+                batches[trial, sent] = Batch(message("events", **content), rows[-1].seq)
+        return batches
+
+    def _unbroken(self, trial: int, sent: int, rows: Iterable[TrialEvent]) -> list[TrialEvent]:
+        """Return the rows up to the first hole; a hole that stays is passed over, and said so in the log."""
+        unbroken: list[TrialEvent] = []
+        for event in rows:
+            before = unbroken[-1].seq if unbroken else sent
+            if event.seq != before + 1:
+                if unbroken or time.monotonic() < self._holes.setdefault((trial, sent), time.monotonic() + GAP_S):
+                    break
+                log.warning("events %d to %d of trial %d are missing", before + 1, event.seq - 1, trial)
+            unbroken.append(event)
+        if unbroken:
+            self._holes.pop((trial, sent), None)
+        return unbroken
+
+    def _fragment(self, event: TrialEvent) -> Fragment:
+        key = (event.trial_id, event.seq)
+        if key not in self._rendered:
+            self._rendered[key] = fragment(event)
+            if len(self._rendered) > REMEMBERED:
+                self._rendered.popitem(last=False)
+        return self._rendered[key]
+
+
+def read_states(trials: set[int]) -> dict[int, State]:
+    """Return the state of each trial that exists."""
+    rows = Trial.objects.filter(pk__in=trials).values_list("pk", "status", "outcome", "outcome_reason", "last_seq")
+    return {pk: State(status, outcome, reason, last) for pk, status, outcome, reason, last in rows}
+
+
+def tell_state(viewer: Viewer, state: State | None) -> None:
+    """Tell a viewer of a changed status once; of the end only when it has every event."""
+    if state is None:
+        if viewer.told != "gone":
+            viewer.push(message("gone"))
+            viewer.told = "gone"
+        return
+    if state.is_ended and viewer.sent < state.last_seq:
+        return
+    told = (state.status, state.outcome, state.reason)
+    if viewer.told != told:
+        viewer.push(
+            message(
+                "state",
+                status=state.status,
+                outcome=state.outcome,
+                reason=state.reason,
+                ended=state.is_ended,
+                last_seq=state.last_seq,
+            )
+        )
+        viewer.told = told

@@ -1,0 +1,181 @@
+"""The right column of the call page: what the signals, verdicts and latencies of a trial say, each with its cause."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from statistics import median
+from typing import Any
+
+from evalsite import transcript
+from evalsite.pages.calls import CallRecord
+from scenarios.models import SignalResult, Trial, TrialEvent, Verdict
+
+# Signals in the order in which a reader asks for them.
+ORDER = ("nl_assertion", "judge_passed", "db_state_match", "db_state_assertion", "is_action_match", "clean_exit")
+# Latency parts in the order in which they happen.
+PARTS = ("endpointing", "stt", "model", "tools", "tts", "transport")
+WRONG = ("wrong", "missing", "unexpected")
+
+
+def explain(trial: Trial, record: CallRecord) -> dict[str, Any]:
+    """Return the right column: signals, claims, predicates, database, actions, latency, judge."""
+    signals = _latest(trial.signals.all())
+    verdicts = _latest(trial.verdicts.select_related("judge"))
+    by_name = {signal.signal: signal for signal in signals}
+    places = _places(record, verdicts)
+    claims = [_verdict(v, places) for v in verdicts if v.signal == "nl_assertion"]
+    judging = trial.judgings.select_related("judge").first()
+    return {
+        "signals": sorted(signals, key=lambda signal: ORDER.index(signal.signal)),
+        "claims": claims,
+        "predicates": [_verdict(v, places) for v in verdicts if v.signal == "db_state_assertion"],
+        "nl_signal": by_name.get("nl_assertion"),
+        "judge_signal": by_name.get("judge_passed"),
+        "predicate_signal": by_name.get("db_state_assertion"),
+        "exit_signal": by_name.get("clean_exit"),
+        "judging": judging,
+        "database": _database(by_name.get("db_state_match")),
+        "actions": _actions(by_name.get("is_action_match"), record),
+        "latency": latency(record.events.filter(seq__gte=record.current.first)),
+    }
+
+
+def _latest(rows: Iterable[Any]) -> list[Any]:
+    """Return the rows of the latest scoring."""
+    rows = list(rows)
+    latest = max((row.scoring for row in rows), default=0)
+    return [row for row in rows if row.scoring == latest]
+
+
+def _places(record: CallRecord, verdicts: Iterable[Verdict]) -> dict[int, str]:
+    """Return the address of every event that a quote was found in."""
+    seqs = {quote.get("seq") for verdict in verdicts for quote in verdict.evidence} - {None}
+    return {event.seq: transcript.anchor(event) for event in record.events.filter(seq__in=seqs)}
+
+
+def _verdict(verdict: Verdict, places: Mapping[int, str]) -> dict[str, Any]:
+    quotes = [
+        {"text": quote["text"], "found": quote.get("found", False), "anchor": places.get(quote.get("seq") or 0, "")}
+        for quote in verdict.evidence
+    ]
+    state = "judge_error" if verdict.error else "passed" if verdict.passed else "failed"
+    detail = verdict.detail
+    return {
+        "row": verdict,
+        "state": state,
+        "quotes": quotes,
+        "expected": transcript.fold(detail["expected"]) if "expected" in detail else None,
+        "actual": transcript.fold(detail["actual"]) if "actual" in detail else None,
+    }
+
+
+def _database(signal: SignalResult | None) -> dict[str, Any] | None:
+    if signal is None:
+        return None
+    detail = signal.detail
+    sides = []
+    for side, prefix in (("agent", ""), ("user", "user_")):
+        rows = detail.get(f"{prefix}diff")
+        if rows is not None:
+            fields = [_field(row) for row in rows]
+            states = Counter(row["state"] for row in rows)
+            sides.append(
+                {
+                    "side": side,
+                    "groups": _groups([field for field in fields if field["state"] != "right"]),
+                    "right": _groups([field for field in fields if field["state"] == "right"]),
+                    "counts": [(state, states[state]) for state in (*WRONG, "right") if states[state]],
+                    "left_out": detail.get(f"{prefix}diff_total", len(rows)) - len(rows),
+                }
+            )
+    return {"signal": signal, "sides": sides, "detail": detail}
+
+
+def _field(row: Mapping[str, Any]) -> dict[str, Any]:
+    absent = row.get("absent", ())
+    values = [(name, None if name in absent else transcript.fold(row[name])) for name in ("seed", "expected", "actual")]
+    return {**row, "values": values, "place": transcript.place(row["path"][2:]) or "the whole record"}
+
+
+def _groups(fields: Iterable[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Return fields by the record they belong to: ``orders.#W1``."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for field in fields:
+        groups.setdefault(transcript.place(field["path"][:2]), []).append(field)
+    return list(groups.items())
+
+
+def _actions(signal: SignalResult | None, record: CallRecord) -> dict[str, Any] | None:
+    if signal is None:
+        return None
+    detail = signal.detail
+    calls = _calls_by_action(record.events.filter(seq__gte=record.current.first, kind="tool.returned"))
+
+    def shown(action: Mapping[str, Any] | None) -> dict[str, Any] | None:
+        if action is None:
+            return None
+        name = action.get("name") or action.get("action_type", "")
+        arguments = transcript.fold(action.get("arguments", {}))
+        return {"name": name, "side": action.get("side", ""), "arguments": arguments, "call": calls.get(_key(action))}
+
+    return {
+        "signal": signal,
+        "strict": detail.get("strict", False),
+        "why": detail.get("why", ""),
+        "matched": [shown(pair["predicted"]) for pair in detail.get("matched", [])],
+        "missing": [shown(action) for action in detail.get("missing", [])],
+        "extra": [shown(action) for action in detail.get("extra", [])],
+        "wrong": [
+            {
+                **(shown(pair["predicted"]) or {}),
+                "fields": [
+                    {
+                        "place": transcript.place(field["path"]),
+                        "expected": transcript.fold(field["expected"]),
+                        "actual": transcript.fold(field["actual"]),
+                    }
+                    for field in pair["fields"]
+                ],
+            }
+            for pair in detail.get("wrong", [])
+        ],
+    }
+
+
+def _calls_by_action(returned: Iterable[TrialEvent]) -> dict[str, int]:
+    return {_key(event.data["action"]): event.data["call"] for event in returned if event.data.get("action")}
+
+
+def _key(action: Mapping[str, Any]) -> str:
+    return json.dumps(action, sort_keys=True)
+
+
+def latency(events: Any) -> list[dict[str, Any]]:
+    """Return one ledger a side: median and 95th percentile of the response, the parts' medians, and what is missing.
+
+    A part that was not measured is None, never 0; ``measured`` of ``turns`` says how far the figures reach.
+    """
+    measured: dict[str, list[Mapping[str, Any]]] = {"agent": [], "user": []}
+    for data in events.filter(kind="latency.measured").values_list("data", flat=True):
+        measured[data["side"]].append(data)
+    turns = Counter(events.filter(kind="turn.ended").values_list("side", flat=True))
+    return [_ledger(side, rows, turns[side]) for side, rows in measured.items() if turns[side]]
+
+
+def _ledger(side: str, rows: list[Mapping[str, Any]], turns: int) -> dict[str, Any]:
+    responses = sorted(row["response_ms"] for row in rows)
+    parts = []
+    for name in PARTS:
+        values = [row["parts"][name] for row in rows if name in row.get("parts", {})]
+        parts.append((name, median(values) if values else None))
+    residuals = [row["response_ms"] - sum(row["parts"].values()) for row in rows if row.get("parts")]
+    return {
+        "side": side,
+        "measured": len(rows),
+        "turns": turns,
+        "p50": median(responses) if responses else None,
+        "p95": responses[min(len(responses) - 1, int(0.95 * len(responses)))] if responses else None,
+        "worst": responses[-1] if responses else None,
+        "parts": parts if any(value is not None for _, value in parts) else [],
+        "residual": median(residuals) if residuals else None,
+    }
