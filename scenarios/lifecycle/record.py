@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.contrib.auth import get_user_model
 from django.db import transaction
-from django.db.models import Case, F, Value, When
+from django.db.models import Case, F, PositiveIntegerField, Value, When
 from django.utils import timezone
 
 from scenarios.events import Event
@@ -63,7 +63,9 @@ def flush(batches: Mapping["Claim", Sequence[NewEvent]]) -> FlushReport:
         fresh = {pk: unstored(rows[pk].last_seq, batches[claim]) for pk, claim in held.items()}
         TrialEvent.objects.bulk_create(as_row(pk, event) for pk, events in fresh.items() for event in events)
         ends = [When(pk=pk, then=Value(events[-1].seq)) for pk, events in fresh.items() if events]
-        changes: dict[str, Any] = {"last_seq": Case(*ends, default=F("last_seq"))} if ends else {}
+        changes: dict[str, Any] = (
+            {"last_seq": Case(*ends, default=F("last_seq"), output_field=PositiveIntegerField())} if ends else {}
+        )
         Trial.objects.filter(pk__in=held).update(heartbeat_at=timezone.now(), **changes)
     return _report(batches, rows)
 
