@@ -1,0 +1,50 @@
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from scenarios.scoring.quotes import find_quote, is_in_record, read_quotes
+from scenarios.scoring.results import Quote
+from tests.scenarios.scoring.cases import evidence, turns
+
+CALL = evidence(turns=turns("Cancel W1.", "Order  W1 is\ncancelled.", "Thanks.", "Order W1 is cancelled."))
+
+
+@pytest.mark.parametrize(
+    ("text", "turn", "expected"),
+    [
+        ("order w1 is cancelled", 2, Quote("order w1 is cancelled", 2, 20, found=True)),
+        ("Order W1 is cancelled.", 4, Quote("Order W1 is cancelled.", 4, 40, found=True)),
+        ("\u201cThanks.\u201d", None, Quote("\u201cThanks.\u201d", 3, 30, found=True)),
+        ("Cancel W1", 4, Quote("Cancel W1", 1, 10, found=True)),
+        ("I refunded you", 2, Quote("I refunded you", 2, None, found=False)),
+        ('cancel {"order_id": "W1"}', None, Quote('cancel {"order_id": "W1"}', None, 100, found=True)),
+        ("...", 1, Quote("...", 1, None, found=False)),
+    ],
+)
+def test_a_quote_is_found_in_its_turn_else_anywhere_else_nowhere(text: str, turn: int | None, expected: Quote) -> None:
+    assert find_quote(text, turn, CALL) == expected
+
+
+def test_what_was_heard_can_be_quoted() -> None:
+    (turn,) = turns("It is five.")
+    assert find_quote("It is nine", 1, evidence(turns=(replace(turn, heard="It is nine."),))).found
+
+
+@pytest.mark.parametrize("value", [None, "text", 5, {}, [None, 5, {}, {"quote": 5}, {"quote": " "}]])
+def test_entries_that_are_no_quote_are_left_out(value: Any) -> None:
+    assert read_quotes(value, CALL) == ()
+
+
+def test_plain_strings_and_odd_turns_are_read() -> None:
+    quotes = read_quotes(["Thanks.", {"quote": "Thanks.", "turn": "3"}, {"quote": "Thanks.", "turn": True}], CALL)
+    assert [(quote.turn, quote.found) for quote in quotes] == [(3, True)] * 3
+
+
+def test_no_more_than_twenty_quotes_are_read() -> None:
+    assert len(read_quotes(["Thanks."] * 50, CALL)) == 20
+
+
+def test_a_text_in_the_record() -> None:
+    assert is_in_record("order W1  IS cancelled", CALL)
+    assert not is_in_record("order W2 is cancelled", CALL)
