@@ -265,8 +265,8 @@ class Domain(ABC):
         """Return the predicates of ``db_assertions`` by name."""
         return {}
 
-    def initialize(self, action: InitAction, databases: Mapping[Side, Overlay]) -> None:
-        """Run one initialisation step; raise ``Refusal`` when it cannot be done."""
+    def initialize(self, action: InitAction, databases: Mapping[Side, Overlay], now: str) -> None:
+        """Run one initialisation step as at ``now`` (ISO text); raise ``Refusal`` when it cannot be done."""
         raise Refusal("unknown_init_function", f"{self.name} has no initialisation function {action.func_name!r}")
 
     def sync(self, databases: Mapping[Side, Overlay]) -> None:

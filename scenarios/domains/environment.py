@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from scenarios.domains.arguments import InvalidArguments, check, parameters_schema
-from scenarios.domains.base import Domain, Fidelity, Refusal, ScenarioSpec, Tool, ToolContext, ToolResult
+from scenarios.domains.base import Domain, Fidelity, InitAction, Refusal, ScenarioSpec, Tool, ToolContext, ToolResult
 from scenarios.sides import SIDES, Side
 from scenarios.state.changes import Change
 from scenarios.state.overlay import Overlay, Seed
@@ -27,17 +27,23 @@ class Environment:
     Raises Refusal, naming the step, when an initialisation action cannot be done.
     """
 
-    def __init__(self, domain: Domain, spec: ScenarioSpec, fidelity: Fidelity = "canonical") -> None:
+    def __init__(
+        self, domain: Domain, spec: ScenarioSpec, fidelity: Fidelity = "canonical", now: str | None = None
+    ) -> None:
         self.spec = spec
         self.fidelity = fidelity
         self.databases: dict[Side, Overlay] = {side: Overlay(seed) for side, seed in domain.seeds(spec).items()}
         # Recorded writes of both sides in order, each with its ``side``.
         self.actions: list[dict[str, Any]] = []
         self._domain = domain
-        self._now = domain.tool_now(spec)
+        self._now = now or domain.tool_now(spec)
         self._counts: dict[Side, Counter[str]] = {side: Counter() for side in SIDES}
         self._tools = {side: {tool.model_name(): tool for tool in domain.tools(side)} for side in SIDES}
-        self._initialize()
+        for side in ("agent", "user"):
+            for action in spec.init_actions:
+                if action.side == side:
+                    self.initialize(action)
+        self.sync()
 
     def call_tool(self, side: Side, name: str, arguments: Any) -> ToolResult:
         """Run a tool by its model name or class name. Never raises for what a model may send.
@@ -81,23 +87,19 @@ class Environment:
             self._domain.sync(self.databases)
         return [change for side, made in changes.items() for change in _stored(side, made)]
 
+    def initialize(self, action: InitAction) -> None:
+        """Run one initialisation step, all or nothing; the scenario's own are already done."""
+        with ExitStack() as stack:
+            for database in self.databases.values():
+                stack.enter_context(database.transaction())
+            self._domain.initialize(action, self.databases, self._now)
+
     def tool_schemas(self, side: Side) -> list[dict[str, Any]]:
         """Return ``{"name", "description", "parameters"}`` of each tool, as shown to a model."""
         return [
             {"name": name, "description": tool.description, "parameters": parameters_schema(tool.Arguments)}
             for name, tool in self._tools[side].items()
         ]
-
-    def _initialize(self) -> None:
-        for side in ("agent", "user"):
-            for action in self.spec.init_actions:
-                if action.side != side:
-                    continue
-                with ExitStack() as stack:
-                    for database in self.databases.values():
-                        stack.enter_context(database.transaction())
-                    self._domain.initialize(action, self.databases)
-        self.sync()
 
     def _find(self, side: Side, name: str) -> Tool | None:
         tools = self._tools[side]

@@ -15,6 +15,12 @@ class OfOrder(ToolArguments):
     order_id: str = Field(description="Such as '#W0000000', with the '#'.")
 
 
+class OfUser(ToolArguments):
+    """Base of the arguments of tools that work on one user."""
+
+    user_id: str = Field(description="Such as 'sara_doe_496'.")
+
+
 class FindUserIdByNameZipTool(Tool):
     """Identifies the caller when the e-mail address is not known."""
 
@@ -111,10 +117,8 @@ class GetUserDetailsTool(Tool):
 
     description = "Read a user's profile: name, address, email, payment methods and order ids."
 
-    class Arguments(ToolArguments):
+    class Arguments(OfUser):
         """Without regard to case."""
-
-        user_id: str = Field(description="Such as 'sara_doe_496'.")
 
     def run(self, args: Arguments, context: ToolContext) -> Any:
         """Return the user."""

@@ -17,6 +17,7 @@ from scenarios.domains.tau2_retail.lookups import (
     GetUserDetailsTool,
     ListAllProductTypesTool,
     OfOrder,
+    OfUser,
 )
 from scenarios.domains.tau2_tools import CalculateTool, TransferToHumanAgentsTool
 
@@ -198,10 +199,8 @@ class ModifyUserAddressTool(WriteTool):
 
     description = f"Change the default address in a user's profile. {_CONFIRM}"
 
-    class Arguments(NewAddress):
+    class Arguments(NewAddress, OfUser):
         """The whole new address."""
-
-        user_id: str = Field(description="Such as 'sara_doe_496'.")
 
     def run(self, args: Arguments, context: ToolContext) -> Any:
         """Return the user."""
