@@ -18,10 +18,11 @@ if "EVAL_DATA_ROOT" not in os.environ and (ROOT.parent / "shared" / "benchmarks"
     os.environ["EVAL_DATA_ROOT"] = str(ROOT.parent / "shared" / "benchmarks")
 
 from evalsite.settings import *  # noqa: E402, F403  (the environment above must be set first)
-from evalsite.settings import STORAGES  # noqa: E402
+from evalsite.settings import STATIC_ROOT, STORAGES  # noqa: E402
 
 # Servers that tests start find the style sheets without collectstatic.
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
 WHITENOISE_USE_FINDERS = True
+STATIC_ROOT.mkdir(exist_ok=True)
 # The default hasher is slow by design, and most tests sign somebody in.
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
