@@ -30,3 +30,13 @@ def run_preflight(row_ids: Sequence[int]) -> None:
     from bots.preflight import check_all
 
     asyncio.run(check_all(row_ids))
+
+
+if __name__ == "__main__":  # one lane without a cluster
+    import os
+
+    import django
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalsite.settings")
+    django.setup()
+    run_lane()
