@@ -92,9 +92,7 @@ def gather(spec: ScenarioSpec, events: Iterable[StoredEvent], fidelity: Fidelity
     Events are read in the order of ``seq``, whatever their times say. Turns and tool calls that begin after the first
     ``call.ended`` are kept apart and not graded; a turn or tool result that was delivered twice counts once.
     """
-    record = _Record()
-    for event in _last_attempt(events):
-        record.read(event)
+    record = read_events(events)
     databases = start_databases(spec, fidelity)
     for seq, changes in record.written:
         _apply(databases, seq, changes)
@@ -109,9 +107,17 @@ def gather(spec: ScenarioSpec, events: Iterable[StoredEvent], fidelity: Fidelity
         agent_turns=sum(turn.side == "agent" and not turn.is_blank for turn in turns),
         intervened_by=record.intervened_by,
         usage=record.usage,
-        response_ms={side: tuple(values) for side, values in record.response_ms.items()},
+        response_ms={side: tuple(row.response_ms for row in record.latencies if row.side == side) for side in SIDES},
         infra_error=record.infra_error,
     )
+
+
+def read_events(events: Iterable[StoredEvent]) -> "CallRecord":
+    """Return what the last attempt's events say, without rebuilding any database (for pages and exports)."""
+    record = CallRecord()
+    for event in _last_attempt(events):
+        record.read(event)
+    return record
 
 
 def start_databases(spec: ScenarioSpec, fidelity: Fidelity) -> Mapping[Side, Overlay]:
@@ -132,8 +138,17 @@ def _last_attempt(events: Iterable[StoredEvent]) -> Sequence[StoredEvent]:
     return ordered[starts[-1] :] if starts else ordered
 
 
+@dataclass(frozen=True)
+class Latency:
+    """Response time of a side for one of its turns, in milliseconds."""
+
+    side: Side
+    turn: int
+    response_ms: float
+
+
 @dataclass
-class _Record:
+class CallRecord:
     """What has been read so far; one small method an event kind."""
 
     turns: dict[tuple[Side, int], Turn] = field(default_factory=dict)
@@ -145,7 +160,9 @@ class _Record:
     usage: dict[Side, dict[str, int]] = field(
         default_factory=lambda: {side: {"n_calls": 0, "prompt": 0, "completion": 0} for side in SIDES}
     )
-    response_ms: dict[Side, list[float]] = field(default_factory=lambda: {side: [] for side in SIDES})
+    latencies: list[Latency] = field(default_factory=list)
+    contexts: dict[Side, list[dict[str, Any]]] = field(default_factory=dict)
+    prepared: dict[Side, Mapping[str, Any]] = field(default_factory=dict)  # data of party.prepared
     infra_error: tuple[str, str] | None = None
 
     def read(self, event: StoredEvent) -> None:
@@ -209,7 +226,14 @@ class _Record:
         self.written.append((event.seq, event.data["changes"]))
 
     def latency_measured(self, event: StoredEvent) -> None:
-        self.response_ms[event.data["side"]].append(float(event.data["response_ms"]))
+        data = event.data
+        self.latencies.append(Latency(data["side"], data["turn"], float(data["response_ms"])))
+
+    def context_pulled(self, event: StoredEvent) -> None:
+        self.contexts[event.data["side"]] = list(event.data["messages"])
+
+    def party_prepared(self, event: StoredEvent) -> None:
+        self.prepared[event.data["side"]] = event.data
 
     def usage_reported(self, event: StoredEvent) -> None:
         usage = self.usage[event.data["side"]]
@@ -232,13 +256,15 @@ class _Record:
 
 
 _READERS = {
-    "turn.ended": _Record.turn_ended,
-    "tool.called": _Record.tool_called,
-    "tool.returned": _Record.tool_returned,
-    "state.synced": _Record.state_synced,
-    "latency.measured": _Record.latency_measured,
-    "usage.reported": _Record.usage_reported,
-    "call.intervened": _Record.call_intervened,
-    "attempt.failed": _Record.attempt_failed,
-    "call.ended": _Record.call_ended,
+    "party.prepared": CallRecord.party_prepared,
+    "context.pulled": CallRecord.context_pulled,
+    "turn.ended": CallRecord.turn_ended,
+    "tool.called": CallRecord.tool_called,
+    "tool.returned": CallRecord.tool_returned,
+    "state.synced": CallRecord.state_synced,
+    "latency.measured": CallRecord.latency_measured,
+    "usage.reported": CallRecord.usage_reported,
+    "call.intervened": CallRecord.call_intervened,
+    "attempt.failed": CallRecord.attempt_failed,
+    "call.ended": CallRecord.call_ended,
 }
