@@ -2,15 +2,13 @@
 
 import asyncio
 import statistics
-from collections.abc import Mapping
-from functools import cache
 
 from asgiref.sync import sync_to_async
 
 from bots import judge
 from bots.judge import JudgeAnswer
 from bots.lane import ScoredCall
-from scenarios.domains import load
+from scenarios import catalogue
 from scenarios.domains.base import ScenarioSpec
 from scenarios.launch import FrozenProfile
 from scenarios.lifecycle import Claim, TrialFacts
@@ -25,7 +23,7 @@ from scenarios.scoring.success import score_trial
 async def score(claim: Claim, evidence: Evidence | None) -> ScoredCall:
     """Score one call by its run's own configuration; the judge is asked only where the scenario has claims for it."""
     config = ScoringConfig.from_run(claim.config)
-    spec = _specs(claim.config["domain"])[claim.scenario]
+    spec = catalogue.spec(claim.scenario)
     fidelity = claim.config["fidelity"]
     if evidence is None:
         evidence = gather(spec, await sync_to_async(_stored)(claim.trial_id), fidelity)
@@ -48,11 +46,6 @@ def facts_of(evidence: Evidence) -> TrialFacts:
         prompt_tokens=usage.get("prompt"),
         completion_tokens=usage.get("completion"),
     )
-
-
-@cache
-def _specs(domain: str) -> Mapping[str, ScenarioSpec]:
-    return {spec.name: spec for spec in load()[domain].scenarios()}
 
 
 async def _ask(claim: Claim, spec: ScenarioSpec, gold: Gold, evidence: Evidence) -> JudgeAnswer | None:

@@ -24,7 +24,7 @@ _SCHEDULE = "wake lanes"
 def wake_lanes() -> int:
     """Enqueue as many lanes as the waiting trials need and are not alive yet; return how many."""
     waiting = lifecycle.pending()
-    needed = min(settings.LANES, math.ceil(waiting / settings.LANE_WIDTH)) - alive_lanes()
+    needed: int = min(settings.LANES, math.ceil(waiting / settings.LANE_WIDTH)) - alive_lanes()
     for _ in range(needed):
         async_task("bots.tasks.run_lane", group="lanes")
     return max(needed, 0)
@@ -33,7 +33,7 @@ def wake_lanes() -> int:
 def alive_lanes() -> int:
     """Return how many lanes have given a sign of life."""
     fresh = timezone.now() - timedelta(seconds=LANE_FRESH_S)
-    return Lane.objects.filter(ended_at=None, heartbeat_at__gte=fresh).count()
+    return int(Lane.objects.filter(ended_at=None, heartbeat_at__gte=fresh).count())
 
 
 def schedule_wake() -> None:

@@ -1,4 +1,4 @@
-"""A run's result for a terminal and for machines: every rate with its interval, its denominator and what is left out."""
+"""A run's result for a terminal and for machines: each rate with interval, denominator and what is left out."""
 
 import json
 from typing import Any
@@ -15,7 +15,7 @@ WIDTH = 110
 def as_table(standing: Standing) -> str:
     """Return the result as text."""
     found = findings(standing.run)
-    console = Console(width=WIDTH, record=True, file=None, quiet=False, force_terminal=False)
+    console = Console(width=WIDTH, force_terminal=False)
     table = Table(title=_title(standing), title_justify="left", box=None, show_header=False, pad_edge=False)
     for name, value in _rows(standing, found):
         table.add_row(name, value)
@@ -80,7 +80,7 @@ def _rate(rate: Rate) -> dict[str, Any]:
         "value": rate.value,
         "passes": rate.passes,
         "total": rate.total,
-        "interval": list(rate.interval[:2]) if rate.interval else None,
+        "interval": [rate.interval.low, rate.interval.high] if rate.interval else None,
         "left_out": dict(rate.left_out),
     }
 

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from scenarios.domains import load
+from scenarios import catalogue
 from scenarios.lifecycle import cost_of
 from scenarios.models import Run, Scenario, Trial
 from scenarios.versions import versions
@@ -163,12 +163,7 @@ def launch(config: RunConfig, *, person: Any, title: str = "", launch_key: str |
 
 def expand(domain: str, names: Sequence[str]) -> list[ScenarioRef]:
     """Return the registered scenarios called ``names`` with their fingerprints; ValueError names the unknown ones."""
-    domains = load()
-    if domain not in domains:
-        raise ValueError(f"no domain is called {domain!r}; there are {', '.join(sorted(domains))}")
-    if missing := domains[domain].missing_data():
-        raise ValueError(missing)
-    known = {spec.name: spec for spec in domains[domain].scenarios()}
+    known = {spec.name: spec for spec in catalogue.specs(domain)}
     if unknown := [name for name in names if name not in known]:
         listed = ", ".join(map(repr, unknown[:5])) + (f" and {len(unknown) - 5} more" if len(unknown) > 5 else "")
         raise ValueError(f"domain {domain!r} has no scenario {listed}; its names look like {next(iter(known), '-')!r}")
@@ -180,8 +175,6 @@ def _scenario_rows(config: RunConfig) -> dict[str, int]:
     names = [ref.name for ref in config.scenarios]
     rows = dict(Scenario.objects.filter(domain=config.domain).values_list("name", "pk"))
     if any(name not in rows for name in names):
-        from scenarios import catalogue  # reads every domain; a launch rarely needs it
-
         catalogue.sync()
         rows = dict(Scenario.objects.filter(domain=config.domain).values_list("name", "pk"))
     if missing := [name for name in names if name not in rows]:

@@ -23,7 +23,7 @@ from evalsite.services import call_services, lane
 from evalsite.supervisor import StartFailed, Supervisor
 from scenarios import lifecycle
 from scenarios.domains import load
-from scenarios.launch import FrozenProfile, RunConfig, ScenarioRef, expand, launch
+from scenarios.launch import FrozenProfile, Limits, RunConfig, ScenarioRef, expand, launch
 from scenarios.models import Profile, Run
 from scenarios.scoring.results import RATED
 from scenarios.standing import Standing, standings
@@ -80,7 +80,7 @@ class Command(BaseCommand):
             raise SystemExit(code)
 
     def _config(self, options: dict[str, Any]) -> RunConfig:
-        limits = {"concurrency": options["concurrency"], "max_cost": options["max_cost"]}
+        limits: dict[str, Any] = {"concurrency": options["concurrency"], "max_cost": options["max_cost"]}
         if options["max_turns"] is not None:
             limits["max_turns"] = options["max_turns"]
         try:
@@ -92,7 +92,7 @@ class Command(BaseCommand):
                 caller=_profile("caller", options["caller"]),
                 judge=None if options["judge"] == "none" else _profile("judge", options["judge"]),
                 channel=options["channel"],
-                limits=limits,  # type: ignore[arg-type]  (read by pydantic)
+                limits=Limits(**limits),
             )
         except ValidationError as error:
             raise CommandError("; ".join(_readable(problem) for problem in error.errors())) from error
