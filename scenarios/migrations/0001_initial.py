@@ -50,7 +50,7 @@ class Migration(migrations.Migration):
             name='Scenario',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=200, unique=True)),
+                ('name', models.CharField(max_length=300, unique=True)),
                 ('domain', models.CharField(db_index=True, max_length=64)),
                 ('title', models.CharField(blank=True, max_length=200)),
                 ('position', models.PositiveIntegerField(default=0)),

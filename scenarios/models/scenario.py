@@ -6,7 +6,7 @@ from django.db import models
 class Scenario(models.Model):
     """A scenario as the catalogue last saw it; kept when the code drops it, since old runs point here."""
 
-    name = models.CharField(max_length=200, unique=True)
+    name = models.CharField(max_length=300, unique=True)
     domain = models.CharField(max_length=64, db_index=True)
     title = models.CharField(max_length=200, blank=True)
     position = models.PositiveIntegerField(default=0)
