@@ -55,12 +55,16 @@ class Command(BaseCommand):
         parser.add_argument("--sample", type=int, metavar="N", help="only N of them, drawn with --seed")
         parser.add_argument("--seed", type=int, default=0, help="seed of --sample (default: %(default)s)")
         parser.add_argument("--agent", required=True, metavar="PROFILE", help="profile of the agent under test")
-        parser.add_argument("--caller", default="standin-caller", metavar="PROFILE", help="default: %(default)s")
+        parser.add_argument("--caller", default="standin", metavar="PROFILE", help="default: %(default)s")
         parser.add_argument("--judge", default="standin", metavar="PROFILE|none", help="default: %(default)s")
         parser.add_argument("--channel", choices=["text", "voice"], default="text")
         parser.add_argument("--trials", type=int, default=1, metavar="N", help="repetitions (default: %(default)s)")
         parser.add_argument("--concurrency", type=int, metavar="N", help="calls of this run at once")
         parser.add_argument("--max-turns", type=int, metavar="N", help="turns of both sides in a call")
+        parser.add_argument(
+            "--max-duration", type=int, metavar="SECONDS", help="of a call; default: the scenario's own"
+        )
+        parser.add_argument("--pace", type=float, default=0, metavar="SECONDS", help="that a turn takes at least")
         parser.add_argument("--max-cost", type=float, metavar="DOLLARS", help="halt the run when it has cost this much")
         parser.add_argument("--title", default="", help="shown in the list of runs")
         parser.add_argument("--wait", action="store_true", help="hold the run to its end and print the result")
@@ -81,6 +85,7 @@ class Command(BaseCommand):
 
     def _config(self, options: dict[str, Any]) -> RunConfig:
         limits: dict[str, Any] = {"concurrency": options["concurrency"], "max_cost": options["max_cost"]}
+        limits["max_duration_s"] = options["max_duration"]
         if options["max_turns"] is not None:
             limits["max_turns"] = options["max_turns"]
         try:
@@ -93,6 +98,7 @@ class Command(BaseCommand):
                 judge=None if options["judge"] == "none" else _profile("judge", options["judge"]),
                 channel=options["channel"],
                 limits=Limits(**limits),
+                pace_s=options["pace"],
             )
         except ValidationError as error:
             raise CommandError("; ".join(_readable(problem) for problem in error.errors())) from error
@@ -122,6 +128,8 @@ def exit_code(standing: Standing) -> int:
 
 
 def _profile(kind: str, slug: str) -> FrozenProfile:
+    if slug == "standin":
+        slug = f"standin-{kind}"
     found = Profile.objects.filter(kind=kind, slug=slug, is_archived=False).first()
     if found is None:
         known = ", ".join(Profile.objects.filter(kind=kind, is_archived=False).values_list("slug", flat=True))
