@@ -1,6 +1,6 @@
 """Filters of lists: read from the address, so that every view of a list can be linked to.
 
-An unknown value filters nothing away and is named beside the form, so a mistyped link is no empty page without a reason.
+An unknown value filters nothing away and is named beside the form, so that a mistyped link is no riddle.
 """
 
 from collections.abc import Mapping, Sequence
@@ -94,7 +94,7 @@ class TrialFilter:
     def read(cls, query: QueryDict) -> "TrialFilter":
         """Read the filter from an address."""
         found = cls(tag=query.get("tag", ""), q=query.get("q", "").strip())
-        states = dict.fromkeys((*OUTCOMES, *OPEN))
+        states = dict.fromkeys(map(str, (*OUTCOMES, *OPEN)))
         found.outcome = _known(query.get("outcome", ""), states, "outcome", found.problems)
         found.signal = _known(query.get("signal", ""), dict.fromkeys(SIGNALS), "signal", found.problems)
         return found
@@ -126,6 +126,55 @@ class TrialFilter:
                 failed |= Q(**{f"breakdown__failed__{place}": self.signal})
             trials = trials.filter(failed)
         return trials
+
+
+HEALTH: Mapping[str, str] = {"odd": "anything odd", "inaction": "passes by inaction", "write": "a gold write fails"}
+
+
+@dataclass
+class ScenarioFilter:
+    """Which scenarios of a domain: by words, tag, persona, claims and soundness."""
+
+    q: str = ""
+    tag: str = ""
+    persona: str = ""
+    claims: bool = False
+    health: str = ""
+    problems: list[str] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, query: QueryDict) -> "ScenarioFilter":
+        """Read the filter from an address."""
+        found = cls(
+            q=query.get("q", "").strip(),
+            tag=query.get("tag", ""),
+            persona=query.get("persona", ""),
+            claims=query.get("claims") == "1",
+        )
+        found.health = _known(query.get("health", ""), HEALTH, "kind of oddity", found.problems)
+        return found
+
+    @property
+    def is_on(self) -> bool:
+        """Return whether anything is filtered away."""
+        return any((self.q, self.tag, self.persona, self.claims, self.health))
+
+    def apply(self, rows: QuerySet[Scenario]) -> list[Scenario]:
+        """Return the scenarios that match, in their natural order."""
+        if self.q:
+            rows = rows.filter(Q(search_text__contains=self.q.lower()) | Q(name__icontains=self.q))
+        if self.persona:
+            rows = rows.filter(persona_name=self.persona)
+        if self.claims:
+            rows = rows.filter(claim_count__gt=0)
+        if self.health == "inaction":
+            rows = rows.filter(passes_by_inaction=True)
+        return [row for row in rows if (not self.tag or self.tag in row.tags) and self._is_so(row)]
+
+    def _is_so(self, row: Scenario) -> bool:
+        if self.health == "write":
+            return bool(row.health.get("failing_writes"))
+        return self.health != "odd" or any(row.health.values())
 
 
 def tags_of(scenarios: QuerySet[Scenario]) -> list[str]:

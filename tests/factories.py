@@ -67,22 +67,28 @@ def make_run(
     """Make a run with all its trials; ``outcomes`` (outcomes or statuses) repeat over them, queued without any."""
     if isinstance(scenarios, int):
         scenarios = make_scenarios(scenarios, domain)
-    frozen = make_config([s.name for s in scenarios], trials, domain, **(config or {}))
-    run = Run.objects.create(
-        domain=domain,
-        config=frozen.model_dump(mode="json"),
-        fingerprint="f" * 64,
-        trial_count=len(scenarios) * trials,
-        **fields,
-    )
+    run = _bare_run(scenarios, trials, domain, config, **fields)
     states = islice(cycle(outcomes or ("queued",)), run.trial_count)
-    places = product(scenarios, range(1, trials + 1))
+    places = product(range(1, trials + 1), scenarios)
     rows = [
         new_trial(run, scenario, number, state, position=position)
-        for position, ((scenario, number), state) in enumerate(zip(places, states, strict=True))
+        for position, ((number, scenario), state) in enumerate(zip(places, states, strict=True))
     ]
     Trial.objects.bulk_create(rows, batch_size=500)
     return run
+
+
+def _bare_run(
+    scenarios: Sequence[Scenario], trials: int, domain: str, config: dict[str, Any] | None = None, **fields: Any
+) -> Run:
+    frozen = make_config([s.name for s in scenarios], trials, domain, **(config or {}))
+    facts = {
+        "config": frozen.model_dump(mode="json"),
+        "fingerprint": frozen.fingerprint,
+        "trial_count": len(scenarios) * trials,
+        "is_rehearsal": frozen.is_rehearsal,
+    }
+    return Run.objects.create(domain=domain, **{**facts, **fields})
 
 
 def make_scenarios(count: int, domain: str = "toy") -> list[Scenario]:
@@ -135,6 +141,6 @@ def make_trial(
 ) -> Trial:
     """Make one trial, with a run of its own when none is given."""
     scenario = scenario or make_scenario()
-    trial = new_trial(run or make_run([], domain=scenario.domain), scenario, number, state, **fields)
+    trial = new_trial(run or _bare_run([scenario], 1, scenario.domain), scenario, number, state, **fields)
     trial.save()
     return trial

@@ -1,9 +1,68 @@
-"""Runs: the list."""
+"""Runs: the list, and one run with its grid of trials."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from evalsite.filters import KINDS, RUN_STATES, RUNS_A_PAGE, RunFilter, TrialFilter, page_of, tags_of
+from evalsite.grid import grid, rows_a_page
+from scenarios.models import Run, Scenario
+from scenarios.standing import findings, standings
 
 
+@require_GET
 def run_list(request: HttpRequest) -> HttpResponse:
     """Show which runs there are."""
-    return render(request, "runs/list.html")
+    chosen = RunFilter.read(request.GET)
+    runs = chosen.apply(Run.objects.select_related("launched_by"), request.user)
+    page = page_of(runs, request.GET.get("page"), RUNS_A_PAGE)
+    context = {
+        "filter": chosen,
+        "page": page,
+        "rows": list(standings(page.object_list).values()),
+        "states": RUN_STATES,
+        "kinds": KINDS,
+        "domains": Run.objects.order_by("domain").values_list("domain", flat=True).distinct(),
+    }
+    return render(request, "runs/list.html", context)
+
+
+@require_GET
+def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
+    """Answer how good the agent is, where it fails, and whether that can be trusted."""
+    run = get_run(pk)
+    chosen = TrialFilter.read(request.GET)
+    page = page_of(chosen.scenarios(run), request.GET.get("page"), rows_a_page(run))
+    context = {
+        **_headline(request, run),
+        "filter": chosen,
+        "page": page,
+        "grid": grid(run, chosen, list(page)),
+        "numbers": range(1, run.config["trials"] + 1),
+        "tags": tags_of(Scenario.objects.filter(domain=run.domain)),
+        "parties": [(role, run.config[role]) for role in ("agent", "caller", "judge")],
+    }
+    return render(request, "runs/detail.html", context)
+
+
+@require_GET
+def run_headline(request: HttpRequest, pk: int) -> HttpResponse:
+    """Return the figures of a run that is going on; its cells come over the socket."""
+    return render(request, "runs/_headline.html", _headline(request, get_run(pk)))
+
+
+def get_run(pk: int) -> Run:
+    """Return the run, or answer 404 with its number."""
+    run = Run.objects.select_related("launched_by", "cancelled_by").filter(pk=pk).first()
+    if run is None:
+        raise Http404(f"There is no run {pk}; it may have been deleted.")
+    return run
+
+
+def _headline(request: HttpRequest, run: Run) -> dict[str, object]:
+    return {
+        "run": run,
+        "standing": standings([run])[run.pk],
+        "found": findings(run),
+        "without_inaction": request.GET.get("inaction") == "out",
+    }

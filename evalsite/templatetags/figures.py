@@ -3,6 +3,8 @@
 "-" stands for what does not exist; a page says "not measured" where a measurement is missing.
 """
 
+import json
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,9 +13,12 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from scenarios.scoring.rollup import Rate
+
 register = template.Library()
 
 NOTHING = "-"
+COMPACT_LENGTH = 160
 WORDS = {
     "pass": "Pass",
     "fail": "Fail",
@@ -124,3 +129,32 @@ def outcome(key: str, size: str = "") -> dict[str, str]:
 def rate(value: Any, size: str = "") -> dict[str, Any]:
     """Show a rate with numerator, denominator and 95 % interval; ``size`` is "" or "large"."""
     return {"rate": value, "size": size}
+
+
+@register.inclusion_tag("shared/_stacked.html")
+def stacked(parts: Sequence[tuple[str, int]], total: int) -> dict[str, Any]:
+    """Draw counts as one bar of stacked parts; words and numbers stand beside it."""
+    at, drawn = 0, []
+    for key, count in parts:
+        drawn.append((key, percent_of(at, total), percent_of(count, total)))
+        at += count
+    return {"parts": drawn}
+
+
+@register.inclusion_tag("shared/_band.html")
+def band(value: Rate, nothing: Rate | None = None) -> dict[str, Any]:
+    """Draw a rate and its interval on a line from 0 to 100 %, with the do-nothing agent's rate as a tick."""
+    return {"value": value, "nothing": nothing}
+
+
+@register.filter
+def item(values: Mapping[Any, Any], key: Any) -> Any:
+    """Return the value under a key, None without it."""
+    return values.get(key)
+
+
+@register.filter
+def compact(value: Any) -> str:
+    """Write a JSON value on one line, cut with its size when long."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= COMPACT_LENGTH else f"{text[:COMPACT_LENGTH]}… ({size(text)})"

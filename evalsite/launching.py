@@ -1,0 +1,242 @@
+"""The launch form: what is asked, how it becomes a run's configuration, and what the run will take."""
+
+import shlex
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.db.models import Avg, Count
+from django.http import QueryDict
+from pydantic import ValidationError
+
+from evalsite.filters import tags_of
+from scenarios import catalogue
+from scenarios.analysis.intervals import Interval, forecast
+from scenarios.launch import FrozenProfile, Limits, RunConfig, expand
+from scenarios.models import Profile, Run, Scenario, Trial
+from scenarios.selection import BadSelection, Selection
+
+SELECTION_FIELDS = ("domain", "q", "ids", "tags", "persona", "with_claims", "failed_in", "sample", "seed")
+# Options of ``manage.py evaluate`` and the fields they stand for.
+OPTIONS = {
+    "--concurrency": "concurrency",
+    "--max-turns": "max_turns",
+    "--max-duration": "max_duration_s",
+    "--max-cost": "max_cost",
+    "--pace": "pace_s",
+    "--title": "title",
+}
+LIMIT_FIELDS = ("max_turns", "max_duration_s", "concurrency", "max_cost")
+
+
+class LaunchForm(forms.Form):
+    """Scenarios, parties and limits of a run. ``config`` is set once the form is valid."""
+
+    title = forms.CharField(
+        max_length=200, required=False, help_text="Shown in lists; the number stands for it otherwise."
+    )
+    domain = forms.ChoiceField()
+    q = forms.CharField(label="Search", max_length=200, required=False)
+    ids = forms.CharField(
+        label="Only these",
+        max_length=100_000,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2, "class": "mono", "spellcheck": "false"}),
+        help_text="Names or task ids, apart by blanks or commas.",
+    )
+    tags = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple)
+    persona = forms.ChoiceField(required=False)
+    with_claims = forms.BooleanField(label="With claims for the judge", required=False)
+    failed_in = forms.IntegerField(label="Failed in run", min_value=1, required=False)
+    sample = forms.IntegerField(min_value=1, required=False, help_text="Draw this many.")
+    seed = forms.IntegerField(min_value=0, max_value=2**31, initial=1, help_text="The same seed draws the same.")
+
+    agent = forms.ModelChoiceField(Profile.objects.none(), to_field_name="slug")
+    caller = forms.ModelChoiceField(Profile.objects.none(), to_field_name="slug")
+    judge = forms.ModelChoiceField(
+        Profile.objects.none(), to_field_name="slug", required=False, empty_label="no judge: claims stay unscored"
+    )
+    trials = forms.IntegerField(min_value=1, max_value=100, initial=1, help_text="Repetitions of each scenario.")
+    channel = forms.ChoiceField(choices=Run.Channel.choices, initial="text")
+
+    max_turns = forms.IntegerField(label="Turns", min_value=1, max_value=1000, initial=100, help_text="Of both sides.")
+    max_duration_s = forms.IntegerField(
+        label="Seconds", min_value=1, required=False, help_text="Of one call; empty: as the scenario says."
+    )
+    concurrency = forms.IntegerField(
+        label="Calls at once", min_value=1, required=False, help_text="Empty: as many as the lanes hold."
+    )
+    max_cost = forms.FloatField(
+        label="US dollars", min_value=0.01, required=False, help_text="Of the run; needs the prices of all parties."
+    )
+    pace_s = forms.FloatField(
+        label="Pace", min_value=0, max_value=60, initial=0, help_text="Seconds a turn takes at least, to be watched."
+    )
+    launch_key = forms.CharField(widget=forms.HiddenInput, max_length=64)
+
+    config: RunConfig
+    selection: Selection
+
+    def __init__(self, data: QueryDict | None = None, initial: dict[str, Any] | None = None) -> None:
+        usable = catalogue.domains()
+        start = {"launch_key": uuid.uuid4().hex, **_defaults(), **(initial or {})}
+        super().__init__(data, initial=start)
+        chosen = (data or start).get("domain") or next(iter(usable), "")
+        self.initial["domain"] = chosen
+        rows = Scenario.objects.filter(domain=chosen, is_registered=True)
+        personas = rows.exclude(persona_name="").order_by("persona_name").values_list("persona_name", flat=True)
+        self._choices("domain", [(name, domain.title) for name, domain in usable.items()])
+        self._choices("tags", [(tag, tag) for tag in tags_of(rows)])
+        self._choices("persona", [("", "any"), *((name, name) for name in personas.distinct())])
+        for kind in Profile.Kind.values:
+            field = self.fields[kind]
+            assert isinstance(field, forms.ModelChoiceField)
+            field.queryset = Profile.objects.filter(kind=kind, is_archived=False)
+
+    def _choices(self, name: str, choices: list[tuple[str, str]]) -> None:
+        field = self.fields[name]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = choices
+
+    def clean(self) -> dict[str, Any]:
+        """Choose the scenarios and freeze the configuration; every problem goes beside its field."""
+        data = super().clean() or {}
+        if self.errors:
+            return data
+        self.selection = Selection(
+            **{name: data[name] for name in SELECTION_FIELDS if name != "tags"}, tags=tuple(data["tags"])
+        )
+        try:
+            self.config = self._config(data, self.selection.names())
+        except BadSelection as error:
+            self.add_error(error.field, str(error))
+        except ValidationError as error:
+            for problem in error.errors():
+                self._add_problem(problem["loc"], problem["msg"].removeprefix("Value error, "))
+        return data
+
+    def _config(self, data: dict[str, Any], names: list[str]) -> RunConfig:
+        limits = {name: data[name] for name in LIMIT_FIELDS if data[name] is not None}
+        return RunConfig(
+            domain=data["domain"],
+            scenarios=expand(data["domain"], names),
+            trials=data["trials"],
+            **{kind: FrozenProfile(**data[kind].frozen()) if data[kind] else None for kind in Profile.Kind.values},
+            channel=data["channel"],
+            limits=Limits(**limits),
+            pace_s=data["pace_s"],
+        )
+
+    def _add_problem(self, place: tuple[int | str, ...], message: str) -> None:
+        """Put a problem of the configuration beside the field it names, or over the form."""
+        named, _, rest = message.partition(": ")
+        name = str(place[-1]) if place else named.rpartition(".")[2]
+        if name not in self.fields:
+            self.add_error(None, message)
+        else:
+            self.add_error(name, (message if place else rest).capitalize() + ".")
+
+
+@dataclass(frozen=True)
+class Prospect:
+    """What a run will take: calls, power, and time and money going by earlier calls of the same agent."""
+
+    scenarios: int
+    calls: int
+    interval: Interval | None
+    at_once: int
+    # Of earlier ended calls of this agent in this domain on this channel; None when there are none.
+    based_on: int
+    call_s: float | None
+    call_cost: float | None
+
+    @property
+    def duration_s(self) -> float | None:
+        """Return how long the run will take if all places are used."""
+        if self.call_s is None:
+            return None
+        return self.call_s * max(1.0, self.calls / self.at_once)
+
+    @property
+    def cost(self) -> float | None:
+        """Return what the run will cost, in dollars."""
+        return None if self.call_cost is None else self.call_cost * self.calls
+
+
+def prospect(config: RunConfig) -> Prospect:
+    """Return what a run with this configuration will take."""
+    calls = len(config.scenarios) * config.trials
+    places = settings.LANES * settings.LANE_WIDTH
+    earlier = Trial.objects.filter(
+        run__config__agent__slug=config.agent.slug,
+        run__domain=config.domain,
+        run__channel=config.channel,
+        duration_ms__isnull=False,
+    ).aggregate(count=Count("pk"), ms=Avg("duration_ms"), cost=Avg("cost"))
+    return Prospect(
+        scenarios=len(config.scenarios),
+        calls=calls,
+        interval=forecast(len(config.scenarios), config.trials),
+        at_once=min(calls, places, config.limits.concurrency or places),
+        based_on=earlier["count"],
+        call_s=earlier["ms"] / 1000 if earlier["ms"] is not None else None,
+        call_cost=None if config.unpriced else earlier["cost"],
+    )
+
+
+def command_line(form: LaunchForm) -> str:
+    """Return the command that launches the same run."""
+    data, config = form.cleaned_data, form.config
+    words: list[str] = ["manage.py", "evaluate", "--domain", config.domain]
+    for kind in Profile.Kind.values:
+        words += [f"--{kind}", data[kind].slug if data[kind] else "none"]
+    words += ["--channel", config.channel, "--trials", str(config.trials)]
+    for option, name in OPTIONS.items():
+        value = data[name]
+        if value not in (None, "") and value != form.fields[name].initial:
+            words += [option, f"{value:g}" if isinstance(value, float) else str(value)]
+    return " ".join(map(shlex.quote, [*words, *_scenario_words(form), "--wait"]))
+
+
+def _scenario_words(form: LaunchForm) -> list[str]:
+    """Return a plain sample by its seed, any other choice by its names, all scenarios by nothing."""
+    chosen = form.selection
+    names = [ref.name for ref in form.config.scenarios]
+    everything = Scenario.objects.filter(domain=chosen.domain, is_registered=True).count()
+    if len(names) == everything:
+        return []
+    if chosen == Selection(chosen.domain, sample=chosen.sample, seed=chosen.seed):
+        return ["--sample", str(chosen.sample), "--seed", str(chosen.seed)]
+    return ["--scenarios", *names]
+
+
+def like(run: Run) -> dict[str, Any]:
+    """Return the initial values of a form that launches a run like this one."""
+    config = run.config
+    names = [ref["name"] for ref in config["scenarios"]]
+    everything = Scenario.objects.filter(domain=run.domain, is_registered=True).count()
+    parties = {kind: (config[kind] or {}).get("slug") for kind in Profile.Kind.values}
+    return {
+        "title": run.title,
+        "domain": run.domain,
+        "ids": "" if len(names) == everything else " ".join(names),
+        **parties,
+        **{name: config["limits"][name] for name in LIMIT_FIELDS},
+        **{name: config[name] for name in ("trials", "channel", "pace_s")},
+    }
+
+
+def _defaults() -> dict[str, Any]:
+    """Return the parties of the newest run, else the first stand-ins, so that the first launch needs no choice."""
+    newest = Run.objects.order_by("-launched_at").first()
+    if newest is not None:
+        return {
+            "domain": newest.domain,
+            **{kind: (newest.config[kind] or {}).get("slug") for kind in Profile.Kind.values},
+        }
+    return {
+        kind: Profile.objects.filter(kind=kind, is_archived=False).values_list("slug", flat=True).first()
+        for kind in Profile.Kind.values
+    }
