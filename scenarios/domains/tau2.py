@@ -77,10 +77,14 @@ class Tau2Domain(Domain):
 
     @cached_property
     def _scenarios(self) -> tuple[ScenarioSpec, ...]:
-        wanted = set(self._read("split_tasks.json")[self.split])
+        splits = self._read("split_tasks.json")
         personas = self._personas()
-        tasks = [task for task in self._read("tasks.json") if task["id"] in wanted]
-        return tuple(self._scenario(task, personas.get(task["id"], "")) for task in tasks)
+        wanted = set(splits[self.split])
+        return tuple(
+            self._scenario(task, personas.get(task["id"], ""), splits)
+            for task in self._read("tasks.json")
+            if task["id"] in wanted
+        )
 
     @cached_property
     def _seeds(self) -> Mapping[Side, Seed]:
@@ -90,7 +94,9 @@ class Tau2Domain(Domain):
     def _agent_prompt(self) -> str:
         return agent_prompt(self._text("policy.md"))
 
-    def _scenario(self, task: Mapping[str, Any], persona_name: str) -> ScenarioSpec:
+    def _scenario(
+        self, task: Mapping[str, Any], persona_name: str, splits: Mapping[str, Sequence[str]]
+    ) -> ScenarioSpec:
         criteria = task["evaluation_criteria"]
         brief = task["user_scenario"]["instructions"]
         signals = self._signals(criteria)
@@ -110,6 +116,7 @@ class Tau2Domain(Domain):
             nl_assertions=tuple(criteria.get("nl_assertions") or ()) if "nl_assertion" in signals else (),
             communicate_info=tuple(criteria.get("communicate_info") or ()),
             persona_name=persona_name,
+            tags=tuple(name for name, ids in splits.items() if name != self.split and task["id"] in ids),
             extra=self._extra(task),
         )
 
