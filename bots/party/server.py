@@ -96,6 +96,8 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     _configure_logging()
     listener = socket.create_server((options.host, options.port))
+    # Accepted sockets inherit this; without it Nagle's algorithm holds small messages back for up to 40 ms.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     print(f"party {options.side}: ws://{options.host}:{listener.getsockname()[1]}", flush=True)
     config = uvicorn.Config(
         build_app(options.side),
