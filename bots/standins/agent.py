@@ -6,7 +6,7 @@
 * ``null``: talks for five turns, does nothing, ends the call cleanly.
 * ``skips-a-write``: leaves out the last gold write that changes something, and reports it as done.
 * ``wrong-argument``: makes that write with one plausible wrong argument (``bots.standins.wrong_argument``).
-* ``forgets-to-say``: says nothing of what the claims demand.
+* ``forgets-to-say``: says nothing of what the claims demand, not even the details of what it is about to write.
 * ``never-ends``: does everything but never hangs up or hands over: it goes on asking.
 * ``silent``: greets, asks who is calling, and never says another word.
 * ``careless``: one of these by a hash of the scenario's name, faithful for most.
@@ -29,15 +29,9 @@ _IDENTIFY = "I am happy to help with that. May I have your name and something to
 _MORE = "Is there anything else I can help you with today?"
 _GOODBYE = "Thank you for calling. Goodbye, and have a nice day."
 _HAND_OVER = "I am not able to do that myself, so I am handing you over to a colleague who can. Please hold."
-_FOUND = (
-    "Thank you. I have found your records and I am looking into this now.",
-    "Thank you for waiting. I have checked the next part as well.",
-    "I have gone through the details with care.",
-    "Thank you for your patience. I have what I need from our records.",
-)
+_OPENERS = ("Thank you.", "Thank you for waiting.", "One more moment, please.", "Good.")
 _NOTHING_TO_CHANGE = "I have looked into this. Under our policy there is nothing that I may change here."
 _NOT_ACCEPTED = "I am sorry, the system did not accept that."
-READS_PER_TURN = 3
 
 
 def faithful(cue: Cue) -> Script:
@@ -90,33 +84,25 @@ def _script(cue: Cue, actions: Sequence[GoldAction], skipped: int | None = None,
     claims = _claims(cue) if says_claims else []
     hands_over = bool(actions) and actions[-1].tool in cue.transfer_tools
     steps: list[Step] = [Say(GREETING), Say(_IDENTIFY)]
-    steps += _work(cue, actions[:-1] if hands_over else actions, skipped)
+    steps += _work(cue, actions[:-1] if hands_over else actions, skipped, spells_out=says_claims)
     if hands_over:
         return Script([*steps, *claims, Say(_HAND_OVER, goes_on=True), _use(actions[-1])])
     steps += claims if cue.last_write is not None else [Say(_NOTHING_TO_CHANGE), *claims]
     return Script([*steps, Say(_MORE), *_hang_up(cue)])
 
 
-def _work(cue: Cue, actions: Sequence[GoldAction], skipped: int | None) -> list[Step]:
-    """Return the gold calls in order: reads in batches with a word after each, writes offered, made and reported."""
+def _work(cue: Cue, actions: Sequence[GoldAction], skipped: int | None, spells_out: bool) -> list[Step]:
+    """Return the gold calls in order: a word after each read; writes offered, made and reported."""
     steps: list[Step] = []
-    found = cycle(_FOUND)
-    reads = 0
+    openers = cycle(_OPENERS)
     for position, action in enumerate(actions):
         if action.tool not in cue.write_tools:
-            steps.append(_use(action))
-            reads += 1
-            if reads == READS_PER_TURN:
-                steps.append(Say(next(found)))
-                reads = 0
+            steps += [_use(action), Say(f"{next(openers)} {_finding(action)}")]
             continue
-        steps.append(Say(f"{next(found)} {_offer(action)}" if reads else _offer(action)))
-        reads = 0
+        steps.append(Say(_offer(action, spells_out)))
         if position != skipped:
             steps.append(_use(action))
         steps.append(Say(_report(action) if cue.gold.calls[position].ok else _NOT_ACCEPTED))
-    if reads:
-        steps.append(Say(next(found)))
     return steps
 
 
@@ -128,9 +114,14 @@ def _use(action: GoldAction) -> Use:
     return Use(action.tool, action.arguments)
 
 
-def _offer(action: GoldAction) -> str:
+def _finding(action: GoldAction) -> str:
+    _, _, what = _words(action.tool).partition(" ")
+    return f"I have now looked at the {what}." if what else "I have now worked that out."
+
+
+def _offer(action: GoldAction, spells_out: bool) -> str:
     details = ", ".join(f"{_words(name)} {_spoken(value)}" for name, value in action.arguments.items())
-    return f"I will now {_words(action.tool)}: {details}. Shall I go ahead?"
+    return f"I will now {_words(action.tool)}{': ' + details if spells_out else ' as you asked'}. Shall I go ahead?"
 
 
 def _report(action: GoldAction) -> str:
@@ -158,10 +149,10 @@ def _claims(cue: Cue) -> list[Step]:
 _CARELESS: tuple[tuple[str, float], ...] = (
     ("skips-a-write", 0.3),
     ("wrong-argument", 0.3),
-    ("forgets-to-say", 0.2),
+    ("forgets-to-say", 0.6),
     ("null", 0.1),
-    ("never-ends", 0.07),
-    ("silent", 0.03),
+    ("never-ends", 0.06),
+    ("silent", 0.02),
 )
 DEFAULT_SHARE = 0.4
 

@@ -116,11 +116,9 @@ async def _stream(send: Send, stream: Iterable[bytes], pause: float, is_cut: boo
 def serve(port: int) -> None:
     """Serve until interrupted; port 0 takes a free one. The first line printed is the base URL."""
     config = uvicorn.Config(StandIns(), lifespan="off", access_log=False, log_level="critical", ws="none")
-    # asyncio turns Nagle's delay (40 ms an answer) off only for sockets that name their protocol.
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(("127.0.0.1", port))
-        listener.listen(512)
+    with socket.create_server(("127.0.0.1", port), backlog=512) as listener:
+        # Accepted sockets inherit this; without it Nagle's algorithm holds each answer back for 40 ms.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         print(f"http://127.0.0.1:{listener.getsockname()[1]}/v1", flush=True)
         uvicorn.Server(config).run(sockets=[listener])
 
