@@ -21,7 +21,7 @@ def rehearsal(domain: str, agent: str, names: list[str] | None = None, **fields:
             "trials": 1,
             "agent": standin("agent", agent),
             "caller": standin("caller", "standin-caller"),
-            "judge": standin("judge", "standin"),
+            "judge": standin("judge", "standin-judge"),
             **fields,
         }
     )

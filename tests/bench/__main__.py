@@ -54,12 +54,15 @@ def _prepare(folder: str) -> None:
     from django.core.management import call_command
 
     from scenarios import catalogue
+    from scenarios.domains import load
     from scenarios.profiles import load_standins
 
     call_command("migrate", verbosity=0)
     call_command("collectstatic", verbosity=0, interactive=False)
     load_standins()
     catalogue.sync()
+    if missing := load()["tau2_retail"].missing_data():
+        sys.exit(missing)
 
 
 def _measure(names: list[str]) -> Iterator[Figure]:

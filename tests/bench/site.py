@@ -34,7 +34,10 @@ def serving() -> Iterator[Site]:
     """Start the site and wait for its first page; stop it at the end."""
     port = _free_port()
     process = subprocess.Popen(
-        [sys.executable, "manage.py", "serve", "--port", str(port)], cwd=ROOT, env={**os.environ, "LOG_LEVEL": "ERROR"}
+        [sys.executable, "manage.py", "serve", "--no-browser", "--port", str(port)],
+        cwd=ROOT,
+        env={**os.environ, "LOG_LEVEL": "ERROR"},
+        stdout=subprocess.DEVNULL,
     )
     site = Site(f"http://127.0.0.1:{port}", process.pid)
     try:

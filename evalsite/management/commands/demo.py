@@ -3,16 +3,14 @@
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandParser
 
 from bots.wake import wake_lanes
 from evalsite.access import make_sign_in_link, set_role
+from evalsite.management.commands.serve import prepare
 from evalsite.rehearsals import rehearsal, usable_domain
-from scenarios import catalogue
 from scenarios.launch import launch
 from scenarios.models import Run
-from scenarios.profiles import load_standins
 
 # A little slower than a stand-in can, so that there are calls to watch when the first page opens.
 CARELESS_PACE_S = 0.5
@@ -34,9 +32,7 @@ class Command(BaseCommand):
 
     def handle(self, *, address: str, domain: str, **options: Any) -> None:
         """Prepare, launch, print."""
-        call_command("migrate", verbosity=0)
-        load_standins()
-        catalogue.sync()
+        prepare()
         person = _admin()
         domain, reason = usable_domain(domain)
         if reason:
@@ -46,7 +42,9 @@ class Command(BaseCommand):
         for run in runs:
             self.stdout.write(f"run {run.pk}: {run.title}, {run.trial_count} calls")
         link = f"{address.rstrip('/')}{make_sign_in_link(person)}"
-        self.stdout.write(self.style.SUCCESS(f"\nOpen this (signs you in once, within a day):\n\n  {link}\n"))
+        self.stdout.write(
+            self.style.SUCCESS(f"\nWhen the site is up, open this (it signs you in once, within a day):\n\n  {link}\n")
+        )
 
 
 def _admin() -> User:
