@@ -45,7 +45,8 @@ def score(spec: ScenarioSpec, gold: Gold, evidence: Evidence, config: ScoringCon
 
 
 def _diff(spec: ScenarioSpec, gold: Gold, evidence: Evidence, side: Side) -> dict[str, Any]:
-    fields = three_way(gold.databases[side], evidence.databases[side], evidence.tools, _gold_steps(spec, gold), side)
+    expected, actual, steps = gold.databases[side], evidence.databases[side], _gold_steps(spec, gold)
+    fields = three_way(expected, actual, evidence.tools, steps, side, gold.start_databases.get(side))
     seqs = {use.call: use.seq for use in evidence.tools}
     rows = [field.to_json() | {"seq": seqs.get(field.call) if field.call is not None else None} for field in fields]
     prefix = "" if side == "agent" else "user_"

@@ -116,15 +116,16 @@ def test_a_fit_is_found_where_the_greedy_one_misses_it() -> None:
 
 def test_compare_args_of_the_gold_action_are_honoured() -> None:
     other_reason = {**CANCEL, "arguments": {"order_id": "W1", "reason": "bored"}, "result": {"note": "other"}}
-    wanted = {**CANCEL, "arguments": {"order_id": "W1", "reason": "late"}}
+    arguments = {"order_id": "W1", "reason": "late"}
+    wanted = {**CANCEL, "arguments": arguments}
     call = evidence(tools=(use(action=other_reason),))
-    loose = spec(gold_actions=(GoldAction("cancel", wanted["arguments"], compare_args=("order_id",)),))
+    loose = spec(gold_actions=(GoldAction("cancel", arguments, compare_args=("order_id",)),))
     result = score(loose, gold(wanted), call, CONFIG)
     assert result.passed is True
     assert result.detail["reference_match"] is False
-    full = spec(gold_actions=(GoldAction("cancel", wanted["arguments"]),))
+    full = spec(gold_actions=(GoldAction("cancel", arguments),))
     assert score(full, gold(wanted), call, CONFIG).passed is False
-    name_only = spec(gold_actions=(GoldAction("cancel", wanted["arguments"], compare_args=()),))
+    name_only = spec(gold_actions=(GoldAction("cancel", arguments, compare_args=()),))
     assert score(name_only, gold(wanted), evidence(tools=(use(),)), CONFIG).passed is True
 
 

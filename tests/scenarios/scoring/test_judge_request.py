@@ -106,7 +106,9 @@ def test_fingerprints_cover_all_that_reaches_the_judge() -> None:
 
 
 def test_the_prompt_version_follows_the_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
-    parts = [judge_request.SYSTEM_PROMPT, judge_request._INSTRUCTION, reply_schema(1)]
-    assert judge_request._sha256(parts)[:16] == judge_request.PROMPT_VERSION
-    parts[0] += "."
-    assert judge_request._sha256(parts)[:16] != judge_request.PROMPT_VERSION
+    def version() -> str:
+        return judge_request._sha256([judge_request.SYSTEM_PROMPT, judge_request._INSTRUCTION, reply_schema(1)])[:16]
+
+    assert version() == judge_request.PROMPT_VERSION
+    monkeypatch.setattr(judge_request, "SYSTEM_PROMPT", judge_request.SYSTEM_PROMPT + ".")
+    assert version() != judge_request.PROMPT_VERSION
