@@ -10,7 +10,7 @@ from bots.bridge.preparing import address_of, prepare
 from bots.bridge.repeats import RepeatWatch
 from bots.bridge.state import Call, Ended
 from scenarios.domains import load
-from scenarios.domains.base import Domain, ScenarioSpec
+from scenarios.domains.base import Domain, Refusal, ScenarioSpec
 from scenarios.domains.environment import Environment
 from scenarios.events import CallEnded, CallIntervened, CallStarted
 from scenarios.launch import RunConfig
@@ -40,6 +40,10 @@ def _open(trial: Claim, record: Record, stop: Stop) -> Call:
     if config.channel != "text":
         raise PartyFailed("channel_unsupported", f"calls cannot be held on the {config.channel} channel", retry=False)
     domain, spec = _find(config.domain, trial.scenario)
+    try:
+        environment = Environment(domain, spec, config.fidelity)
+    except Refusal as refusal:
+        raise PartyFailed("scenario_broken", f"{spec.name} cannot start: {refusal}", retry=False) from refusal
     inbox: asyncio.Queue[Heard] = asyncio.Queue()
     profiles: dict[Side, str] = {
         "user": address_of(config.caller, "user"),
@@ -49,7 +53,7 @@ def _open(trial: Claim, record: Record, stop: Stop) -> Call:
         name=f"run {trial.run_id} {trial.scenario}#{trial.number}",
         spec=spec,
         domain=domain,
-        environment=Environment(domain, spec, config.fidelity),
+        environment=environment,
         config=config,
         record=record,
         stop=stop,

@@ -114,6 +114,8 @@ async def _take_message(call: Call, turn: Turn, speaker: Side, message: Message)
         case "failed" | "closed":
             retry = data.get("is_passing", True) is not False
             raise PartyFailed(str(data.get("kind") or "party_failed")[:60], _text(data), retry=retry, side=speaker)
+        case "error-response":
+            raise PartyFailed("party_refused", str(data.get("error"))[:2000], side=speaker)
         case "error":  # RTVI's own, from any pipecat bot
             if data.get("fatal"):
                 raise PartyFailed("bot_error", str(data.get("error")), side=speaker)

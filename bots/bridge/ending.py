@@ -6,23 +6,27 @@ from typing import Any
 from bots.bridge.contract import PartyFailed
 from bots.bridge.conversation import report_usage
 from bots.bridge.state import Call, Ended
-from scenarios.events import ContextPulled, Noted
+from scenarios.events import CLEAN_ENDS, ContextPulled, Noted
 from scenarios.sides import SIDES, Side
 
 MAX_PAGES = 100
 # Nobody will read the contexts of these, and somebody waits for the call to be gone.
 NOT_PULLED = frozenset({"cancelled", "site_stopping", "over_budget"})
+# After a clean end a last result may still be on its way into the context; a call cut short is cut in any case.
+SETTLE_S = 3.0
+SETTLE_WHEN_CUT_S = 0.2
 
 
 async def pull(call: Call, end: Ended) -> None:
     """Record both contexts. The record is complete without them, so a party that fails here fails nothing."""
     if end.reason not in NOT_PULLED:
-        await asyncio.gather(*(_pull_side(call, side) for side in SIDES))
+        wait_s = SETTLE_S if end.reason in CLEAN_ENDS else SETTLE_WHEN_CUT_S
+        await asyncio.gather(*(_pull_side(call, side, wait_s) for side in SIDES))
 
 
-async def _pull_side(call: Call, side: Side) -> None:
+async def _pull_side(call: Call, side: Side, wait_s: float) -> None:
     try:
-        messages, is_settled = await _read_context(call, side)
+        messages, is_settled = await _read_context(call, side, wait_s)
     except PartyFailed as failure:
         call.record(Noted("warning", f"the context could not be read: {failure}", side))
         return
@@ -31,11 +35,11 @@ async def _pull_side(call: Call, side: Side) -> None:
     call.record(ContextPulled(side, messages))
 
 
-async def _read_context(call: Call, side: Side) -> tuple[list[dict[str, Any]], bool]:
+async def _read_context(call: Call, side: Side, wait_s: float) -> tuple[list[dict[str, Any]], bool]:
     messages: list[dict[str, Any]] = []
     start: Any = 0
     for _ in range(MAX_PAGES):
-        page = await call.links[side].request("context", {"start": start})
+        page = await call.links[side].request("context", {"start": start, "wait_s": wait_s})
         report_usage(call, side, page)
         found = page.get("messages")
         messages += [message for message in found if isinstance(message, dict)] if isinstance(found, list) else []

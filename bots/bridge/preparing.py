@@ -33,7 +33,9 @@ async def prepare(call: Call) -> None:
     for outcome in outcomes:
         if isinstance(outcome, BaseException):
             raise outcome
-        call.record(outcome)
+    for prepared in outcomes:
+        assert isinstance(prepared, PartyPrepared)
+        call.record(prepared)
 
 
 async def _prepare_side(call: Call, side: Side) -> PartyPrepared:

@@ -10,7 +10,7 @@ _WORDS = re.compile(r"\w+")
 _FAREWELL = re.compile(r"\b(?:bye|goodbye|farewell|take care)\b")
 _FAREWELL_WORDS = frozenset(
     _WORDS.findall(
-        "a again all and bye call calling care day evening everything for good goodbye great have help i it "
+        "a again all and bye call calling care day evening everything for good goodbye great have help i it much "
         "nice night ok okay rest s so take thank thanks the to too very welcome wonderful you your re"
     )
 )

@@ -28,7 +28,7 @@ from bots.party.preparation import Preparation
 from bots.party.toolset import Toolset, offer
 from bots.party.turns import TurnTracker
 
-SETTLE_S = 3.0
+LONGEST_SETTLE_S = 10.0
 # A page of a context leaves room for the envelope below the bridge's limit on frames.
 PAGE_CHARACTERS = MAX_FRAME_BYTES // 8
 _SILENT = RTVIObserverParams(
@@ -101,14 +101,18 @@ class PartyCall:
             case "context":
                 await self._show_context(message.msg_id, data)
             case _:
-                await self._send_message(
-                    "error-response", {"error": f"unknown message {message.type!r}"}, message.msg_id
-                )
+                await self._refuse(message.msg_id, f"there is no message {message.type!r}")
+
+    async def _refuse(self, id_: str, error: str) -> None:
+        await self._send_message("error-response", {"error": error}, id_)
 
     async def _hear(self, id_: str, data: Mapping[str, Any]) -> None:
         text, turn = data.get("text"), data.get("turn")
         if not isinstance(text, str) or not isinstance(turn, int):
-            await self._send_message("error-response", {"error": "'say' needs a text and a turn number"}, id_)
+            await self._refuse(id_, "'say' needs a text and a turn number")
+            return
+        if not self._tracker.idle.is_set():
+            await self._refuse(id_, f"turn {self._tracker.turn} is not over, so turn {turn} cannot begin")
             return
         self._tracker.begin(turn)
         append = LLMMessagesAppendFrame(messages=[{"role": "user", "content": text}], run_llm=True)
@@ -129,9 +133,12 @@ class PartyCall:
 
     async def _show_context(self, id_: str, data: Mapping[str, Any]) -> None:
         """Answer with the messages from ``start`` on, as many as fit; ``next`` is None after the last one."""
-        is_settled = await self._settled()
+        start, wait_s = data.get("start") or 0, data.get("wait_s") or 0.0
+        if not isinstance(start, int) or not isinstance(wait_s, int | float):
+            await self._refuse(id_, "'context' takes the numbers start and wait_s")
+            return
+        is_settled = await self._settled(min(wait_s, LONGEST_SETTLE_S))
         messages = self._context.get_messages()
-        start = int(data.get("start") or 0)
         page: list[Any] = []
         size = 0
         for message in messages[start:]:
@@ -148,10 +155,10 @@ class PartyCall:
         }
         await self._send_message("server-response", {"t": "context", "d": answer}, id_)
 
-    async def _settled(self) -> bool:
+    async def _settled(self, wait_s: float) -> bool:
         """Wait a little for open calls and replies; False when the context is read in the middle of something."""
         try:
-            async with asyncio.timeout(SETTLE_S):
+            async with asyncio.timeout(wait_s):
                 await self._tracker.idle.wait()
         except TimeoutError:
             return False

@@ -53,6 +53,7 @@ class Endpoint:
     requests: dict[str, list[dict[str, Any]]] = field(default_factory=lambda: defaultdict(list))
     # Models whose steps are counted in a request's messages, so that many calls can share them.
     stateless: set[str] = field(default_factory=set)
+    keys: dict[str, str] = field(default_factory=dict)
     port: int = 0
 
     @property
@@ -80,6 +81,7 @@ class Endpoint:
     async def _complete(self, request: web.Request) -> web.StreamResponse:
         asked = await request.json()
         model = asked["model"]
+        self.keys[model] = request.headers.get("Authorization", "")
         steps = self.scripts[model]
         if model in self.stateless:
             position = sum(message["role"] == "assistant" for message in asked["messages"])
