@@ -15,7 +15,6 @@ from scenarios.formats.reference_run import FolderExists, export_folder, export_
 from tests.scenarios.formats.exports import HAPPENED, RUN, claim, judged, trial
 from tests.scenarios.scoring.cases import CANCEL, said, spec
 
-
 HIDDEN = "[REDACTED]"
 
 
