@@ -1,0 +1,77 @@
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from scenarios.formats.run_records import run_export, trial_exports
+from scenarios.models import Scenario, TrialEvent
+from tests.factories import make_run
+from tests.scenarios.formats.stored import NAMES, store_call, stored_run
+
+pytestmark = pytest.mark.django_db
+
+
+def test_ended_trials_come_in_their_order_with_all_that_was_stored() -> None:
+    run = stored_run(trials=2)
+    exports = list(trial_exports(run))
+    assert [(export.scenario, export.number) for export in exports] == [(name, n) for n in (1, 2) for name in NAMES]
+    first, second = exports[:2]
+    assert first.success_signals == ("db_state_match", "nl_assertion", "clean_exit")
+    assert first.call.end_reason == "end_tool"
+    assert [verdict.signal for verdict in first.verdicts] == ["nl_assertion"]
+    assert first.judging is not None
+    assert first.signal("clean_exit")
+    assert len(second.verdicts) == 2
+    assert second.judging is None
+    assert second.reference_actions
+
+
+def test_only_the_last_scoring_counts_and_earlier_ones_stay() -> None:
+    run = stored_run()
+    trial = run.trials.get(scenario__name=NAMES[0])
+    store_call(trial, claims_hold=False, scoring=2)
+    export = next(iter(trial_exports(run)))
+    assert [verdict.passed for verdict in export.verdicts] == [False]
+    assert len(export.signals) == 6
+    assert trial.verdicts.count() == 2
+
+
+def test_open_trials_are_left_out() -> None:
+    run = make_run(4, 1, ("queued", "running", "pass", "infra_error"))
+    assert [export.outcome for export in trial_exports(run)] == ["pass", "infra_error"]
+
+
+def test_a_scenario_that_the_code_dropped_is_exported_from_its_row() -> None:
+    run = make_run(1, 1, ("pass",))
+    (export,) = trial_exports(run)
+    assert (export.spec, export.reference_actions) == (None, None)
+    assert export.success_signals == ("db_state_match", "clean_exit")
+
+
+def test_many_trials_are_read_in_batches_with_few_queries() -> None:
+    run = make_run(30, 4, ("pass", "fail"))
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
+        assert len(list(trial_exports(run, batch=50))) == 120
+    assert len(queries) == 1 + 3 * 5
+
+
+def test_values_of_keys_that_are_set_here_are_known_and_short_ones_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = make_run(1)
+    run.config["agent"]["key_env"] = "AGENT_KEY"
+    run.config["judge"]["key_env"] = "JUDGE_KEY"
+    monkeypatch.setenv("AGENT_KEY", "a-long-secret-value")
+    monkeypatch.setenv("JUDGE_KEY", "short")
+    assert run_export(run).secrets == ("a-long-secret-value",)
+
+
+def test_a_run_without_a_judge_has_a_record() -> None:
+    run = make_run(1, config={"judge": None})
+    assert run_export(run).run_id == run.pk
+
+
+def test_rows_are_only_read() -> None:
+    run = stored_run()
+    before = TrialEvent.objects.count(), Scenario.objects.count()
+    list(trial_exports(run))
+    assert (TrialEvent.objects.count(), Scenario.objects.count()) == before
