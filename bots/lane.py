@@ -17,7 +17,7 @@ from uuid import UUID, uuid4
 
 from django.utils import timezone
 
-from bots.call import PartyFailed, Record, Stop
+from bots.bridge.contract import PartyFailed, Record, Stop
 from bots.recorder import LeaseLost, Recorder, TrialRecord
 from scenarios import lifecycle
 from scenarios.events import AttemptFailed, AttemptStarted, Noted, SignalScored, VerdictGiven

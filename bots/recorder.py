@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from django.db import InterfaceError, OperationalError, connections
 from django.utils import timezone
 
-from bots.call import Stop
+from bots.bridge.contract import Stop
 from scenarios import lifecycle
 from scenarios.events import EndReason, Event
 from scenarios.lifecycle import LEASE_S, Claim, FlushReport, NewEvent
@@ -36,7 +36,7 @@ class LeaseLost(Exception):
 
 
 class TrialRecord:
-    """One attempt's events (see ``bots.call.Record``) and the ways to end it from outside."""
+    """One attempt's events (see ``bots.bridge.contract.Record``) and the ways to end it from outside."""
 
     def __init__(self, claim: Claim, started_ms: int = 0) -> None:
         self.claim = claim

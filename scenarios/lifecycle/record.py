@@ -79,8 +79,9 @@ def look(claims: Iterable["Claim"]) -> FlushReport:
 def unstored(last_seq: int, events: Sequence[NewEvent]) -> Sequence[NewEvent]:
     """Return the events that follow ``last_seq``; RuntimeError when that would leave a hole."""
     fresh = [event for event in events if event.seq > last_seq]
-    if fresh and fresh[0].seq != last_seq + 1:
-        raise RuntimeError(f"event {fresh[0].seq} does not follow event {last_seq}")
+    for expected, event in enumerate(fresh, start=last_seq + 1):
+        if event.seq != expected:
+            raise RuntimeError(f"event {event.seq} does not follow event {expected - 1}")
     return fresh
 
 
