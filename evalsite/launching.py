@@ -229,14 +229,11 @@ def like(run: Run) -> dict[str, Any]:
 
 
 def _defaults() -> dict[str, Any]:
-    """Return the parties of the newest run, else the first stand-ins, so that the first launch needs no choice."""
+    """Return the domain and parties of the newest run, else the first there are: the first launch needs no choice."""
     newest = Run.objects.order_by("-launched_at").first()
-    if newest is not None:
-        return {
-            "domain": newest.domain,
-            **{kind: (newest.config[kind] or {}).get("slug") for kind in Profile.Kind.values},
-        }
-    return {
-        kind: Profile.objects.filter(kind=kind, is_archived=False).values_list("slug", flat=True).first()
-        for kind in Profile.Kind.values
-    }
+    found: dict[str, Any] = {"domain": newest.domain} if newest else {}
+    for kind in Profile.Kind.values:
+        slugs = list(Profile.objects.filter(kind=kind, is_archived=False).values_list("slug", flat=True))
+        last = (newest.config[kind] or {}).get("slug") if newest else None
+        found[kind] = last if last in slugs else next(iter(slugs), None)
+    return found

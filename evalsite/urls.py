@@ -43,6 +43,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("runs/<int:pk>/rerun/", run_actions.run_rerun, name="run-rerun"),
     path("runs/<int:pk>/rescore/", run_actions.run_rescore, name="run-rescore"),
     path("runs/<int:pk>/config.json", run_actions.run_config, name="run-config"),
+    path("runs/<int:pk>/export.zip", run_actions.run_export, name="run-export"),
     path("scenarios/", scenarios.scenario_domains, name="scenario-domains"),
     path("scenarios/<str:domain>/", scenarios.scenario_list, name="scenario-list"),
     path("scenarios/<str:domain>/<str:name>/", scenarios.scenario, name="scenario"),

@@ -16,7 +16,7 @@ YEAR_S = 365 * 24 * 3600
 
 @login_not_required
 @never_cache
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
     """Show whom the link signs in and use it up on the button, so that a link preview cannot."""
     person = use_sign_in_link(token) if request.method == "POST" else read_sign_in_link(token)

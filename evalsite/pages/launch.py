@@ -16,7 +16,7 @@ from scenarios.launch import launch
 
 @role_required("operator")
 @never_cache
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def run_new(request: HttpRequest) -> HttpResponse:
     """Show the form, filled from the address or from the run ``like``; POST launches."""
     if request.method == "GET":

@@ -13,7 +13,7 @@ from evalsite.forms import PersonForm
 
 @role_required("admin")
 @never_cache
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def people(request: HttpRequest) -> HttpResponse:
     """Show who may do what; POST adds a person."""
     form = PersonForm(request.POST or None)

@@ -18,9 +18,9 @@ MAX_AT_ONCE = 12
 
 
 @role_required("operator")
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def preflight(request: HttpRequest) -> HttpResponse:
-    """POST ``profile`` (primary keys) or ``agent``, ``caller``, ``judge`` (slugs) asks; GET ``row`` shows the answers."""
+    """POST ``profile`` (primary keys) or ``agent``, ``caller``, ``judge`` (slugs) asks; GET ``row`` shows answers."""
     if request.method == "POST":
         rows = wake.preflight([p.pk for p in _chosen(request.POST)])
         rows.sort(key=lambda row: row.pk)

@@ -1,16 +1,19 @@
 """What people do to a run: pause, resume, cancel, run again what has no score; and what they take from it."""
 
 import json
+import tempfile
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import FileResponse, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from bots.wake import wake_lanes
 from evalsite.access import role_required
 from evalsite.pages.runs import get_run
 from scenarios import lifecycle
+from scenarios.formats import run_records
+from scenarios.formats.reference_run import export_zip
 from scenarios.scoring.results import OUTCOMES, RATED
 
 # What "run again" offers: ended without counting in the rate.
@@ -78,10 +81,22 @@ def run_rescore(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("run-detail", pk)
 
 
-@require_GET
+@require_safe
 def run_config(request: HttpRequest, pk: int) -> HttpResponse:
     """Return the frozen configuration as a file."""
     run = get_run(pk)
     text = json.dumps(run.config, indent=2, ensure_ascii=False)
     headers = {"Content-Disposition": f'attachment; filename="run-{pk}-config.json"'}
     return HttpResponse(text, content_type="application/json", headers=headers)
+
+
+@require_safe
+def run_export(request: HttpRequest, pk: int) -> FileResponse:
+    """Return the run folder as the reference system writes it, zipped; ended calls only."""
+    run = get_run(pk)
+    record = run_records.run_export(run)
+    # Closed, and so removed, by the response.
+    archive = tempfile.TemporaryFile()  # noqa: SIM115
+    export_zip(record, run_records.trial_exports(run), archive)
+    archive.seek(0)
+    return FileResponse(archive, as_attachment=True, filename=f"{record.folder}.zip")

@@ -2,7 +2,7 @@
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from evalsite.filters import KINDS, RUN_STATES, RUNS_A_PAGE, RunFilter, TrialFilter, page_of, tags_of
 from evalsite.grid import grid, rows_a_page
@@ -10,7 +10,7 @@ from scenarios.models import Run, Scenario
 from scenarios.standing import findings, standings
 
 
-@require_GET
+@require_safe
 def run_list(request: HttpRequest) -> HttpResponse:
     """Show which runs there are."""
     chosen = RunFilter.read(request.GET)
@@ -27,7 +27,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
     return render(request, "runs/list.html", context)
 
 
-@require_GET
+@require_safe
 def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
     """Answer how good the agent is, where it fails, and whether that can be trusted."""
     run = get_run(pk)
@@ -45,7 +45,7 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "runs/detail.html", context)
 
 
-@require_GET
+@require_safe
 def run_headline(request: HttpRequest, pk: int) -> HttpResponse:
     """Return the figures of a run that is going on; its cells come over the socket."""
     return render(request, "runs/_headline.html", _headline(request, get_run(pk)))

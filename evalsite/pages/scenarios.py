@@ -2,7 +2,7 @@
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from evalsite import dossier
 from evalsite.filters import HEALTH, SCENARIOS_A_PAGE, ScenarioFilter, page_of, tags_of
@@ -14,14 +14,14 @@ from scenarios.replay import gold_replay
 RUNS_IN_HISTORY = 50
 
 
-@require_GET
+@require_safe
 def scenario_domains(request: HttpRequest) -> HttpResponse:
     """Show which domains there are, and whether each can be used here."""
     rows = [dossier.DomainRow(domain) for domain in domains.load().values()]
     return render(request, "scenarios/domains.html", {"rows": rows})
 
 
-@require_GET
+@require_safe
 def scenario_list(request: HttpRequest, domain: str) -> HttpResponse:
     """Show the scenarios of a domain: what is asked, how they are scored, which of them are odd."""
     row = dossier.DomainRow(_domain(domain))
@@ -43,7 +43,7 @@ def scenario_list(request: HttpRequest, domain: str) -> HttpResponse:
     return render(request, "scenarios/list.html", context)
 
 
-@require_GET
+@require_safe
 def scenario(request: HttpRequest, domain: str, name: str) -> HttpResponse:
     """Show one scenario; ``?show=prompts`` adds what both sides are told."""
     home = _domain(domain)

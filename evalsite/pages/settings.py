@@ -28,7 +28,7 @@ def profiles(request: HttpRequest) -> HttpResponse:
 
 
 @role_required("admin")
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def profile_new(request: HttpRequest, kind: str) -> HttpResponse:
     """Make a profile; ``?from=`` starts from a copy."""
     if kind not in Profile.Kind.values:
@@ -39,7 +39,7 @@ def profile_new(request: HttpRequest, kind: str) -> HttpResponse:
 
 
 @role_required("admin")
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def profile_edit(request: HttpRequest, pk: int) -> HttpResponse:
     """Edit a profile; runs keep what they were launched with."""
     return _edit(request, get_object_or_404(Profile, pk=pk, is_standin=False), {})
