@@ -79,6 +79,13 @@ def run_file(path: Path, wanted: Callable[[Mapping[str, Any]], bool] = lambda ve
     return report
 
 
+def read_vectors(path: Path) -> Iterator[Mapping[str, Any]]:
+    """Yield the vectors of a file, leaving out lines that cannot be read."""
+    for _, vector in _read(path):
+        if not isinstance(vector, str):
+            yield vector
+
+
 def kind_of(vector: Mapping[str, Any]) -> Check | None:
     """Return the check for a vector by the fields it has."""
     return next((check for fields, check in KINDS if fields <= vector.keys()), None)
@@ -135,8 +142,8 @@ def _parsed(text: str) -> Mapping[str, Any] | str:
 
 
 def _is_known(path: Path) -> bool:
-    first = next((vector for _, vector in _read(path)), "")
-    return not isinstance(first, str) and kind_of(first) is not None
+    first = next(read_vectors(path), None)
+    return first is not None and kind_of(first) is not None
 
 
 def _label(vector: Mapping[str, Any] | None) -> str:

@@ -1,10 +1,10 @@
 """The mirror of scenarios in the database."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
-from django.test.utils import CaptureQueriesContext
 
 from scenarios import catalogue, domains
 from scenarios.models import Scenario
@@ -13,11 +13,10 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def frontdesk_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def frontdesk_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out every domain that needs a download."""
     loaded = {"frontdesk": domains.load()["frontdesk"]}
     monkeypatch.setattr(catalogue, "load", lambda: loaded)
-    return
 
 
 def test_sync_mirrors_every_usable_scenario(benchmarks: Path) -> None:
@@ -40,10 +39,10 @@ def test_a_row_says_what_the_launch_form_asks_for(benchmarks: Path) -> None:
 
 
 def test_a_second_sync_writes_nothing_and_asks_two_questions(
-    frontdesk_only: None, django_assert_max_num_queries: CaptureQueriesContext
+    frontdesk_only: None, django_assert_max_num_queries: Callable[[int], AbstractContextManager[None]]
 ) -> None:
     assert catalogue.sync().written == 12
-    with django_assert_max_num_queries(4):  # type: ignore[operator]
+    with django_assert_max_num_queries(4):
         assert catalogue.sync() == catalogue.SyncReport(written=0, vanished=0)
 
 

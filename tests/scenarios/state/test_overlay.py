@@ -8,7 +8,7 @@ import pytest
 
 from scenarios.state.canonical import canonical_hash
 from scenarios.state.changes import Change
-from scenarios.state.overlay import Overlay, Seed
+from scenarios.state.overlay import Key, Overlay, Seed
 from tests.scenarios.state.trees import database, scribble
 
 
@@ -93,7 +93,8 @@ def test_records_of_all_shapes_are_read_by_key(overlay: Overlay) -> None:
     assert overlay.get("_current_date") == "2024-05-15"
     assert dict(overlay.table("lines")) == {0: {"id": "L1", "active": True}}
     assert list(overlay.table("device")) == ["airplane", "sim"]
-    for table, key in [("orders", "#9"), ("lines", 1), ("lines", -1), ("lines", "0"), ("nowhere", None)]:
+    places: list[tuple[str, Key]] = [("orders", "#9"), ("lines", 1), ("lines", -1), ("lines", "0"), ("nowhere", None)]
+    for table, key in places:
         with pytest.raises(KeyError):
             overlay.get(table, key)
 
