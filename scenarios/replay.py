@@ -20,7 +20,7 @@ class Health:
     failing_writes: tuple[int, ...]  # positions of gold calls that fail: the gold may be broken
     gold_equals_seed: bool  # doing nothing reaches the expected state
     passes_by_inaction: bool  # ... and nothing else would stop a do-nothing agent that exits cleanly
-    duplicate_of: str | None  # another scenario with the same caller brief and gold
+    duplicate_of: str | None  # an earlier scenario with the same caller brief, initialisation and gold
 
 
 @dataclass(frozen=True)
@@ -126,4 +126,5 @@ def _duplicate_of(domain: Domain, spec: ScenarioSpec) -> str | None:
 
 
 def _content(spec: ScenarioSpec) -> str:
-    return json.dumps([asdict(spec.caller), [asdict(action) for action in spec.gold_actions]], sort_keys=True)
+    steps = [asdict(step) for step in (*spec.init_actions, *spec.gold_actions)]
+    return json.dumps([asdict(spec.caller), steps], sort_keys=True)

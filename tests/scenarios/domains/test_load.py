@@ -1,0 +1,64 @@
+"""Finding domains: the built-in ones, those of other packages, and where their files are."""
+
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+from scenarios import domains
+from scenarios.domains import base, data
+
+
+def test_every_folder_of_a_domain_is_loaded_once() -> None:
+    loaded = domains.load()
+    assert {"frontdesk", "tau2_retail"} <= set(loaded)
+    assert all(domains.load()[name] is domain for name, domain in loaded.items())
+    assert all(name == domain.name for name, domain in loaded.items())
+
+
+def test_two_domains_cannot_have_one_name() -> None:
+    first = base.registered()["frontdesk"]
+    with pytest.raises(ValueError, match="two domains are called 'frontdesk'"):
+        base.register(type("Other", (first,), {"name": "frontdesk"}))
+
+
+def test_a_domain_of_another_package_comes_by_its_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    point = EntryPoint("clinic", "tests.scenarios.domains.test_load:announce", domains.ENTRY_POINT_GROUP)
+
+    def entry_points(group: str) -> list[EntryPoint]:
+        seen.append(group)
+        return [point]
+
+    monkeypatch.setattr(domains, "entry_points", entry_points)
+    monkeypatch.setattr(EntryPoint, "load", lambda self: seen.append(self.name))
+    domains._import_all.__wrapped__()
+    assert seen == ["callboard.domains", "clinic"]
+
+
+def test_the_data_root(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("EVAL_DATA_ROOT", str(tmp_path / "a"))
+    assert domains.data_root() == tmp_path / "a"
+    monkeypatch.delenv("EVAL_DATA_ROOT")
+    assert domains.data_root().parts[-2:] == ("data", "benchmarks")
+    monkeypatch.setattr(data, "_root", None)
+    domains.set_data_root(tmp_path / "b")
+    assert domains.data_root() == tmp_path / "b"
+    domains.set_data_root(None)
+
+
+@pytest.mark.parametrize("name", ["frontdesk", "tau2_retail"])
+def test_every_domain_keeps_the_contract(name: str, benchmarks: Path) -> None:
+    domain = domains.load()[name]
+    tools = {tool.model_name(): tool for tool in domain.tools("agent")}
+    assert [tool.ends_call for tool in tools.values()].count("end_tool") == 1
+    assert all(tool.description for tool in tools.values())
+    for spec in domain.scenarios():
+        assert spec.name == f"{name}__{spec.task_id}"
+        assert spec.domain == name
+        assert spec.success_signals
+        assert set(spec.success_signals) <= set(base.SIGNALS)
+        assert {action.tool for action in spec.gold_actions if action.side == "agent"} <= set(tools)
+        assert {assertion.func_name for assertion in spec.db_assertions} <= set(domain.predicates())
+        assert domain.agent_prompt(spec)
+        assert spec.caller.goal in domain.caller_prompt(spec)
