@@ -126,5 +126,5 @@ def _duplicate_of(domain: Domain, spec: ScenarioSpec) -> str | None:
 
 
 def _content(spec: ScenarioSpec) -> str:
-    steps = [asdict(step) for step in (*spec.init_actions, *spec.gold_actions)]
+    steps = [*map(asdict, spec.init_actions), *map(asdict, spec.gold_actions)]
     return json.dumps([asdict(spec.caller), steps], sort_keys=True)
