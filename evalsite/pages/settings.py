@@ -53,7 +53,12 @@ def _edit(request: HttpRequest, profile: Profile, initial: dict[str, Any]) -> Ht
         return redirect("settings")
     status = 422 if form.is_bound else 200
     runs = Run.objects.filter(**{f"config__{profile.kind}__slug": profile.slug}).count() if profile.pk else 0
-    return render(request, "settings/profile.html", {"form": form, "profile": profile, "runs": runs}, status=status)
+    return render(
+        request,
+        "settings/profile.html",
+        {"form": form, "profile": profile, "runs": runs, "tab": "profiles"},
+        status=status,
+    )
 
 
 @role_required("admin")
