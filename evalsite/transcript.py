@@ -76,13 +76,14 @@ def as_text(value: Any) -> str:
     if isinstance(value, str):
         return value
     flat = json.dumps(value, ensure_ascii=False)
-    return flat if len(flat) <= 80 else json.dumps(value, ensure_ascii=False, indent=2)
+    return flat if len(flat) <= OPEN else json.dumps(value, ensure_ascii=False, indent=2)
 
 
 def fold(value: Any) -> Folded:
     """Return ``value`` ready to be shown without freezing a page, however long it is."""
     text = as_text(value)
-    return Folded("" if len(text) > FETCHED else text, text[:PREVIEW], len(text))
+    preview = text[:PREVIEW] if isinstance(value, str) else " ".join(text[: 2 * PREVIEW].split())[:PREVIEW]
+    return Folded("" if len(text) > FETCHED else text, preview, len(text))
 
 
 def word_diff(said: str, heard: str) -> list[tuple[str, str]] | None:

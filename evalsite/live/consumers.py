@@ -64,6 +64,8 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels ha
         self._unanswered = 0
         if self.viewer is not None:
             self.viewer.confirmed = min(after, self.viewer.sent)
+            # A page of cells may have turned to others since.
+            self.viewer.known = known
             return
         self.viewer = Viewer(self.feed, int(self.scope["url_route"]["kwargs"].get("pk", 0)), after, known)
         feeds.hub.watch(self.viewer)

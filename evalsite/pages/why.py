@@ -8,6 +8,8 @@ from typing import Any
 
 from evalsite import transcript
 from evalsite.pages.calls import CallRecord
+from scenarios import domains
+from scenarios.domains.base import ScenarioSpec
 from scenarios.models import SignalResult, Trial, TrialEvent, Verdict
 
 # Signals in the order in which a reader asks for them.
@@ -36,8 +38,17 @@ def explain(trial: Trial, record: CallRecord) -> dict[str, Any]:
         "judging": judging,
         "database": _database(by_name.get("db_state_match")),
         "actions": _actions(by_name.get("is_action_match"), record),
+        "task": None if signals else task(trial),
         "latency": latency(record.events.filter(seq__gte=record.current.first)),
     }
+
+
+def task(trial: Trial) -> ScenarioSpec | None:
+    """Return what was asked and must be true, for a call that is not scored yet; None when no code knows it."""
+    domain = domains.load().get(trial.scenario.domain)
+    if domain is None or domain.missing_data():
+        return None
+    return next((spec for spec in domain.scenarios() if spec.name == trial.scenario.name), None)
 
 
 def _latest(rows: Iterable[Any]) -> list[Any]:
@@ -77,7 +88,7 @@ def _database(signal: SignalResult | None) -> dict[str, Any] | None:
     for side, prefix in (("agent", ""), ("user", "user_")):
         rows = detail.get(f"{prefix}diff")
         if rows is not None:
-            fields = [_field(row) for row in rows]
+            fields = [_field(row) | {"id": f"{prefix}{number}".replace("_", "-")} for number, row in enumerate(rows, 1)]
             states = Counter(row["state"] for row in rows)
             sides.append(
                 {
@@ -176,6 +187,7 @@ def _ledger(side: str, rows: list[Mapping[str, Any]], turns: int) -> dict[str, A
         "p50": median(responses) if responses else None,
         "p95": responses[min(len(responses) - 1, int(0.95 * len(responses)))] if responses else None,
         "worst": responses[-1] if responses else None,
-        "parts": parts if any(value is not None for _, value in parts) else [],
+        "parts": [(name, value) for name, value in parts if value is not None],
+        "unmeasured": [name for name, value in parts if value is None],
         "residual": median(residuals) if residuals else None,
     }

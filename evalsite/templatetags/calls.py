@@ -21,7 +21,7 @@ def visible(text: str) -> str:
 @register.filter
 def as_json(value: Any) -> str:
     """Write a JSON value with two spaces of indent, characters as they are."""
-    return json.dumps(value, ensure_ascii=False, indent=2)
+    return json.dumps(value, ensure_ascii=False, indent=2, default=str)
 
 
 @register.filter
