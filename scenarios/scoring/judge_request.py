@@ -61,7 +61,6 @@ class JudgeRequest:
     system_prompt: str
     user_content: str
     truncation: str = ""  # what was left out of the record to fit the window, in words
-    suspicious_turns: tuple[int, ...] = ()  # turns with text that talks to a judge; marked for the reviewer
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -77,6 +76,11 @@ def needs_judge(spec: ScenarioSpec) -> bool:
 def has_evidence(evidence: Evidence) -> bool:
     """Return whether anything was observed that a judge could rule on."""
     return bool(evidence.tools) or any(not turn.is_blank for turn in evidence.turns)
+
+
+def suspicious_turns(evidence: Evidence) -> list[int]:
+    """Return the numbers of turns with text that seems to address a judge; marked for the reviewer, never acted on."""
+    return [turn.turn for turn in evidence.turns if _SUSPICIOUS.search(turn.said)]
 
 
 def build(spec: ScenarioSpec, gold: Gold, evidence: Evidence, *, window_chars: int = WINDOW_CHARS) -> JudgeRequest:
@@ -97,7 +101,6 @@ def build(spec: ScenarioSpec, gold: Gold, evidence: Evidence, *, window_chars: i
         system_prompt=SYSTEM_PROMPT,
         user_content="\n\n".join(parts),
         truncation=transcript.note,
-        suspicious_turns=tuple(turn.turn for turn in evidence.turns if _SUSPICIOUS.search(turn.said)),
     )
 
 

@@ -1,11 +1,13 @@
 """Natural-language assertions: claims that the judge has ruled on."""
 
 from scenarios.domains.base import ScenarioSpec
+from scenarios.scoring.evidence import Evidence
 from scenarios.scoring.judge_reply import JudgeReply
+from scenarios.scoring.judge_request import suspicious_turns
 from scenarios.scoring.results import SignalResult
 
 
-def score(spec: ScenarioSpec, reply: JudgeReply | None) -> SignalResult:
+def score(spec: ScenarioSpec, evidence: Evidence, reply: JudgeReply | None) -> SignalResult:
     """Return the signal: one decided failure fails it; otherwise a claim without a ruling leaves it undecided.
 
     ``reply`` None: the run has no judge. A scenario without claims has nothing to decide, which is never a pass.
@@ -28,6 +30,7 @@ def score(spec: ScenarioSpec, reply: JudgeReply | None) -> SignalResult:
         "total": len(spec.nl_assertions),
         "judge_error": reply.error,
         "judge_message": reply.message,
+        "suspicious_turns": suspicious_turns(evidence),
     }
     return SignalResult(
         "nl_assertion",

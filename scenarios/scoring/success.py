@@ -50,7 +50,7 @@ def score_trial(
     """Score one call. ``reply`` None: no judge was asked, because the run has none or the scenario needs none."""
     results = (
         *(scorer(spec, gold, evidence, config) for scorer in SCORERS),
-        nl_assertion.score(spec, reply),
+        nl_assertion.score(spec, evidence, reply),
         judge_passed.score(spec, reply),
     )
     return Scored(results, decide(spec, results, evidence, gold, min_agent_turns=config.min_agent_turns))

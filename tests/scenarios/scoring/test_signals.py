@@ -115,12 +115,12 @@ def test_a_predicate_passes_when_it_gives_the_asserted_value(
 
 def test_no_assertions_are_not_applicable() -> None:
     assert db_state_assertion.score(spec(), gold(), evidence(), CONFIG).applicable is False
-    assert nl_assertion.score(spec(), None).applicable is False
-    assert nl_assertion.score(spec(), JudgeReply(1.0, "", ())).passed is None
+    assert nl_assertion.score(spec(), evidence(), None).applicable is False
+    assert nl_assertion.score(spec(), evidence(), JudgeReply(1.0, "", ())).passed is None
 
 
 def test_a_reply_that_lost_a_claim_decides_nothing() -> None:
-    result = nl_assertion.score(spec(nl_assertions=("a", "b")), JudgeReply(1.0, "", ()))
+    result = nl_assertion.score(spec(nl_assertions=("a", "b")), evidence(), JudgeReply(1.0, "", ()))
     assert (result.passed, result.undecided) == (None, "judge_error")
 
 
