@@ -1,13 +1,14 @@
 """One check a kind of vector: a line in, its problems out."""
 
 from collections.abc import Mapping
+from itertools import zip_longest
 from typing import Any
 
 from scenarios.conformance import worlds
 from scenarios.conformance.compare import Problems
-from scenarios.domains.base import DbAssertion, InitAction, MatchOptions, ToolResult
+from scenarios.domains.base import DbAssertion, Domain, InitAction, MatchOptions, ToolResult
 from scenarios.domains.environment import Environment
-from scenarios.replay import gold_replay
+from scenarios.replay import Gold, gold_replay
 from scenarios.scoring.action_match import match_episode, match_single
 from scenarios.sides import SIDES
 from scenarios.state.canonical import canonical_database_text, canonical_hash
@@ -94,7 +95,22 @@ def gold_line(line: Line) -> Problems:
     if line["reference_actions"] is not None:
         actions = [_reference_action(action) for action in gold.reference_actions]
         problems.expect("reference_actions", line["reference_actions"], actions)
+    for assertion, entry in zip_longest(spec.db_assertions, line.get("db_state_assertions") or ()):
+        _check_assertion(problems, domain, gold, assertion, entry or {})
     return problems
+
+
+def _check_assertion(
+    problems: Problems, domain: Domain, gold: Gold, assertion: DbAssertion | None, entry: Line
+) -> None:
+    """Check that an assertion is the recorded one and answers on the gold state as recorded."""
+    fields = {name: entry.get(name) for name in ("side", "func_name", "arguments", "assert_value")}
+    if assertion is None:
+        problems.expect("db_state_assertion", fields, None)
+        return
+    problems.expect("db_state_assertion", fields, {name: getattr(assertion, name) for name in fields})
+    predicate = domain.predicates()[assertion.func_name]
+    problems.expect("actual", entry.get("actual"), predicate(gold.databases[assertion.side], **assertion.arguments))
 
 
 def _gold_call(call: ToolResult) -> dict[str, Any]:

@@ -10,11 +10,14 @@ from django.core.management import CommandError, call_command
 from scenarios import domains
 from scenarios.conformance import run_file, vector_files
 from scenarios.conformance.compare import same_data, shown
+from scenarios.domains.base import DbAssertion, GoldAction
 from scenarios.state.canonical import canonical_hash
-from tests.scenarios.domains.toy import SEED, Toy
+from tests.scenarios.domains.toy import SEED, Toy, spec
 
 HASH = {"tag": "one", "input": {"a": 1.0}, "canonical": '{"a":1}', "sha256": canonical_hash({"a": 1})}
 AGENT, USER = SEED["agent"].hash, SEED["user"].hash
+# The agent's database once 2 was added to its counter.
+GOLD = canonical_hash({"counters": {"A": {"value": 3, "labels": []}}, "log": [{"at": "2026-01-02", "number": 1}]})
 
 
 @pytest.fixture
@@ -167,6 +170,85 @@ def test_predicate_vectors(tmp_path: Path, toy: Toy) -> None:
     switched = {**vector, "setup": [{"kind": "tool", "side": "user", "name": "switch_lamp", "args": {}}]}
     assert problems(written(tmp_path, vector, raises)) == ""
     assert "passed: expected false" in problems(written(tmp_path, switched))
+
+
+def gold_vector(**fields: Any) -> dict[str, Any]:
+    return {
+        "scenario": "toy__3",
+        "domain": "toy",
+        "task_id": "3",
+        "persona_name": None,
+        "success_signals": ["db_state_match", "clean_exit"],
+        "nl_assertions": 0,
+        "max_duration": 900,
+        "initial_db_sha256": AGENT,
+        "initial_user_db_sha256": USER,
+        "expected_user_db_sha256": USER,
+        "expected_db_sha256": GOLD,
+        "reference_actions": [
+            {
+                "type": "add",
+                "name": "add",
+                "args": {"counter": "a", "amount": 2, "factor": 1.0, "is_noted": False, "colour": None},
+                "side": "agent",
+                "result": {"counter": "a", "value": 3},
+            }
+        ],
+        "gold_calls": [{"tool": "add", "ok": True}, {"tool": "add", "ok": False, "kind": "too_big"}],
+        "db_state_assertions": [
+            {
+                "side": "user",
+                "func_name": "lamp_is_on",
+                "arguments": {"expected": False},
+                "assert_value": True,
+                "actual": True,
+                "holds": True,
+            }
+        ],
+        **fields,
+    }
+
+
+def test_gold_vectors(tmp_path: Path, toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    adds = (GoldAction("add", {"counter": "a", "amount": 2}), GoldAction("add", {"counter": "a", "amount": 100}))
+    scenario = spec("3", gold_actions=adds, db_assertions=(DbAssertion("lamp_is_on", {"expected": False}, "user"),))
+    monkeypatch.setattr(toy, "scenarios", lambda: (scenario,))
+    assert problems(written(tmp_path, gold_vector())) == ""
+    for field, value, said in (
+        ("task_id", "4", "task_id: expected"),
+        ("persona_name", "lisa", "persona_name: expected"),
+        ("success_signals", ["clean_exit"], "success_signals: expected"),
+        ("initial_db_sha256", USER, "initial_db_sha256: expected"),
+        ("expected_db_sha256", AGENT, "expected_db_sha256: expected"),
+        ("expected_user_db_sha256", None, "expected_user_db_sha256: expected"),
+        ("start_db_sha256", USER, "start_db_sha256: expected"),
+        ("reference_actions", [], "reference_actions: expected"),
+        ("gold_calls", [], "gold_calls: expected"),
+        ("db_state_assertions", [], "db_state_assertion: expected"),
+        ("scenario", "toy__9", "has no scenario toy__9"),
+    ):
+        assert said in problems(written(tmp_path, gold_vector(**{field: value})))
+
+
+def test_gold_calls_vectors(tmp_path: Path, toy: Toy) -> None:
+    calls = [{"tool": "AddTool", "args": {"counter": "A", "amount": 2}}]
+    arguments = {"counter": "A", "amount": 2, "factor": 1.0, "is_noted": False, "colour": None}
+    record = {
+        "action_type": "add",
+        "name": "add",
+        "arguments": arguments,
+        "result": {"counter": "A", "value": 3},
+    }
+    vector = {
+        "scenario": "toy__1",
+        "seed": "toy:1",
+        "calls": calls,
+        "action_records": [record],
+        "db_sha256_after": GOLD,
+    }
+    assert problems(written(tmp_path, vector)) == ""
+    refused = {**vector, "calls": [{"tool": "AddTool", "args": {"counter": "Z", "amount": 2}}]}
+    assert "failure of call 0: expected null" in problems(written(tmp_path, refused))
 
 
 def test_schema_vectors(tmp_path: Path, toy: Toy) -> None:
