@@ -91,6 +91,38 @@ class Call:
         return self
 
 
+EXCHANGE: dict[str, Any] = {
+    "action_type": "exchange",
+    "name": "exchange_delivered_order_items",
+    "arguments": {"item_ids": ["1151293680"]},
+    "result": "ok",
+    "side": "agent",
+}
+CHANGES: list[dict[str, Any]] = [
+    {
+        "side": "agent",
+        "path": ["orders", "#W2378156", "status"],
+        "before": "delivered",
+        "after": "exchange requested",
+        "op": "set",
+    },
+    {
+        "side": "agent",
+        "path": ["orders", "#W2378156", "exchange_items"],
+        "before": None,
+        "after": ["1151293680"],
+        "op": "add",
+    },
+    {
+        "side": "agent",
+        "path": ["orders", "#W2378156", "exchange_new_items"],
+        "before": None,
+        "after": ["7706410293"],
+        "op": "add",
+    },
+]
+
+
 def exchange_call(trial: Trial) -> Call:
     """Record a short retail call in which the agent exchanges one item, wrongly, and forgets another."""
     call = Call(trial).begin()
@@ -127,36 +159,8 @@ def exchange_call(trial: Trial) -> Call:
             "payment_method_id": "credit_card_9513926",
         },
         {"order_id": "#W2378156", "status": "exchange requested"},
-        changes=[
-            {
-                "side": "agent",
-                "path": ["orders", "#W2378156", "status"],
-                "before": "delivered",
-                "after": "exchange requested",
-                "op": "set",
-            },
-            {
-                "side": "agent",
-                "path": ["orders", "#W2378156", "exchange_items"],
-                "before": None,
-                "after": ["1151293680"],
-                "op": "add",
-            },
-            {
-                "side": "agent",
-                "path": ["orders", "#W2378156", "exchange_new_items"],
-                "before": None,
-                "after": ["7706410293"],
-                "op": "add",
-            },
-        ],
-        action={
-            "action_type": "exchange",
-            "name": "exchange_delivered_order_items",
-            "arguments": {"item_ids": ["1151293680"]},
-            "result": "ok",
-            "side": "agent",
-        },
+        changes=CHANGES,
+        action=EXCHANGE,
     )
     call.turn(
         "agent",
@@ -169,53 +173,7 @@ def exchange_call(trial: Trial) -> Call:
 
 def score_exchange(trial: Trial) -> None:
     """Store what scoring would find about ``exchange_call``."""
-    exchange = {
-        "action_type": "exchange",
-        "name": "exchange_delivered_order_items",
-        "arguments": {"item_ids": ["1151293680"]},
-        "result": "ok",
-        "side": "agent",
-    }
-    states: list[tuple[str, str, Any, dict[str, Any]]] = [
-        (
-            "nl_assertion",
-            "failed",
-            None,
-            {"passed": 1, "failed": 1, "without_ruling": 1, "total": 3, "judge_error": None, "judge_message": ""},
-        ),
-        (
-            "db_state_match",
-            "failed",
-            False,
-            {"expected_hash": "e" * 64, "actual_hash": "a" * 64, "diff": DIFF, "diff_total": len(DIFF)},
-        ),
-        (
-            "is_action_match",
-            "excluded",
-            False,
-            {
-                "strict": False,
-                "matched": [],
-                "missing": [{**exchange, "name": "modify_user_address"}],
-                "extra": [],
-                "wrong": [
-                    {
-                        "reference": exchange,
-                        "predicted": exchange,
-                        "fields": [
-                            {
-                                "path": ["arguments", "item_ids"],
-                                "expected": ["1151293680", "4983901480"],
-                                "actual": ["1151293680"],
-                            }
-                        ],
-                    }
-                ],
-            },
-        ),
-        ("clean_exit", "passed", True, {"end_reason": "end_tool"}),
-    ]
-    for signal, state, value, detail in states:
+    for signal, state, value, detail in SIGNALS:
         SignalResult.objects.create(
             trial=trial, signal=signal, state=state, is_gating=state != "excluded", value=value, detail=detail
         )
@@ -230,7 +188,19 @@ def score_exchange(trial: Trial) -> None:
         reply='{"score": 0.5}',
     )
     turns = dict(TrialEvent.objects.filter(trial=trial, kind="turn.ended").values_list("data__turn", "seq"))
-    verdicts: list[dict[str, Any]] = [
+    for index, fields in enumerate(_verdicts(turns), 1):
+        Verdict.objects.create(trial=trial, signal="nl_assertion", index=index, judge=judge, **fields)
+    breakdown = {
+        "passed": ["clean_exit"],
+        "failed": ["nl_assertion", "db_state_match"],
+        "excluded": ["is_action_match"],
+    }
+    Trial.objects.filter(pk=trial.pk).update(breakdown=breakdown, response_p50_ms=720.0)
+
+
+def _verdicts(turns: dict[int, int]) -> list[dict[str, Any]]:
+    """Return what the judge said; ``turns`` maps a turn to the seq of its event."""
+    return [
         {
             "claim": "The agent says the material of both shirts.",
             "passed": False,
@@ -248,14 +218,6 @@ def score_exchange(trial: Trial) -> None:
         },
         {"claim": "The agent confirms the address.", "passed": False, "reason": "", "error": "missing", "evidence": []},
     ]
-    for index, fields in enumerate(verdicts, 1):
-        Verdict.objects.create(trial=trial, signal="nl_assertion", index=index, judge=judge, **fields)
-    breakdown = {
-        "passed": ["clean_exit"],
-        "failed": ["nl_assertion", "db_state_match"],
-        "excluded": ["is_action_match"],
-    }
-    Trial.objects.filter(pk=trial.pk).update(breakdown=breakdown, response_p50_ms=720.0)
 
 
 def _row(path: list[Any], state: str, values: tuple[Any, Any, Any], **cause: Any) -> dict[str, Any]:
@@ -329,4 +291,44 @@ DIFF = [
         call=3,
         tool="exchange_delivered_order_items",
     ),
+]
+
+SIGNALS: list[tuple[str, str, Any, dict[str, Any]]] = [
+    (
+        "nl_assertion",
+        "failed",
+        None,
+        {"passed": 1, "failed": 1, "without_ruling": 1, "total": 3, "judge_error": None, "judge_message": ""},
+    ),
+    (
+        "db_state_match",
+        "failed",
+        False,
+        {"expected_hash": "e" * 64, "actual_hash": "a" * 64, "diff": DIFF, "diff_total": len(DIFF)},
+    ),
+    (
+        "is_action_match",
+        "excluded",
+        False,
+        {
+            "strict": False,
+            "matched": [],
+            "missing": [{**EXCHANGE, "name": "modify_user_address"}],
+            "extra": [],
+            "wrong": [
+                {
+                    "reference": EXCHANGE,
+                    "predicted": EXCHANGE,
+                    "fields": [
+                        {
+                            "path": ["arguments", "item_ids"],
+                            "expected": ["1151293680", "4983901480"],
+                            "actual": ["1151293680"],
+                        }
+                    ],
+                }
+            ],
+        },
+    ),
+    ("clean_exit", "passed", True, {"end_reason": "end_tool"}),
 ]
