@@ -78,7 +78,7 @@ class Evidence:
     databases: Mapping[Side, Overlay]  # final state, rebuilt from seed and changes
     end_reason: EndReason | None  # None: the call never ended, so nothing can be scored
     duration_ms: int
-    agent_turns: int  # turns in which the agent said something
+    agent_turns: int  # how often the agent had the word and said something; a monologue is one turn
     intervened_by: str | None
     usage: Mapping[Side, Mapping[str, int]]  # n_calls, prompt, completion
     response_ms: Mapping[Side, tuple[float, ...]]
@@ -104,7 +104,7 @@ def gather(spec: ScenarioSpec, events: Iterable[StoredEvent], fidelity: Fidelity
         databases=databases,
         end_reason=record.end_reason,
         duration_ms=record.duration_ms,
-        agent_turns=sum(turn.side == "agent" and not turn.is_blank for turn in turns),
+        agent_turns=_words_taken(turns, "agent"),
         intervened_by=record.intervened_by,
         usage=record.usage,
         response_ms={side: tuple(row.response_ms for row in record.latencies if row.side == side) for side in SIDES},
@@ -123,6 +123,12 @@ def read_events(events: Iterable[StoredEvent]) -> "CallRecord":
 def start_databases(spec: ScenarioSpec, fidelity: Fidelity) -> Mapping[Side, Overlay]:
     """Return fresh databases as they are when the call begins: seed, initialisation and one synchronisation."""
     return Environment(domains.load()[spec.domain], spec, fidelity).databases
+
+
+def _words_taken(turns: Iterable[Turn], side: Side) -> int:
+    """Return how often a side spoke until the other did: going on alone is no exchange."""
+    speakers = groupby(turn.side for turn in turns if not turn.is_blank)
+    return sum(speaker == side for speaker, _ in speakers)
 
 
 def _apply(databases: Mapping[Side, Overlay], seq: int, changes: Iterable[Mapping[str, Any]]) -> None:

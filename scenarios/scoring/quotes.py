@@ -1,6 +1,7 @@
 """Quotes that a judge gives as evidence, looked up in the record."""
 
 import json
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -53,7 +54,8 @@ def _spoken(said: str, heard: str | None) -> Iterable[str]:
 
 
 def _fold(text: str) -> str:
-    return " ".join(text.casefold().split())
+    # A name in composed and in decomposed form is one name.
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def _text(entry: Any) -> str:

@@ -116,6 +116,13 @@ def test_blank_turns_are_kept_but_are_no_agent_turns() -> None:
     assert call.agent_turns == 1
 
 
+def test_a_monologue_is_one_agent_turn() -> None:
+    alone = [said("agent", turn, f"Still here {turn}.") for turn in range(2, 9)]
+    assert read(said("user", 1, "Hello."), *alone, ENDED).agent_turns == 1
+    silent = [said("agent", 2, "Hello?"), said("user", 3, " "), said("agent", 4, "Hello?"), said("user", 5, "Yes.")]
+    assert read(*silent, said("agent", 6, "Good."), ENDED).agent_turns == 2
+
+
 def test_what_begins_after_the_end_is_not_graded_but_an_open_call_still_lands() -> None:
     call = read(
         said("agent", 1, "Goodbye."),

@@ -36,6 +36,10 @@ def test_entries_that_are_no_quote_are_left_out(value: Any) -> None:
     assert read_quotes(value, CALL) == ()
 
 
+def test_composed_and_decomposed_names_are_one() -> None:
+    assert find_quote("Zoe\u0308 is here", 1, evidence(turns=turns("Zo\u00eb is here."))).found
+
+
 def test_plain_strings_and_odd_turns_are_read() -> None:
     quotes = read_quotes(["Thanks.", {"quote": "Thanks.", "turn": "3"}, {"quote": "Thanks.", "turn": True}], CALL)
     assert [(quote.turn, quote.found) for quote in quotes] == [(3, True)] * 3
