@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from django.db import connections
+
 from bots.bridge.contract import PartyFailed, Record, Stop
 from bots.lane import Lane, ScoredCall
 from scenarios.events import CallEnded, CallStarted, TurnEnded
@@ -71,6 +73,18 @@ def run_lane(hold_call: Any = hold, scorer: Any = score, *, width: int = 8, **op
     lane = Lane(hold_call, scorer, width=width, **{"linger_s": 0, **options})
     asyncio.run(lane.run())
     return lane
+
+
+async def from_outside(work: Callable[..., Any], *args: Any) -> Any:
+    """Do database work as another process would: on a connection of its own that is closed again."""
+
+    def run() -> Any:
+        try:
+            return work(*args)
+        finally:
+            connections.close_all()
+
+    return await asyncio.to_thread(run)
 
 
 def unbroken(numbers: Sequence[int]) -> bool:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
@@ -11,13 +12,14 @@ import bots.lane
 from bots.bridge.contract import PartyFailed, Record, Stop
 from bots.lane import Lane, ScoredCall
 from scenarios import lifecycle
+from scenarios.events import Noted
 from scenarios.launch import Limits
 from scenarios.lifecycle import Claim
 from scenarios.models import Lane as LaneRow
 from scenarios.models import Run, SignalResult, Trial, TrialEvent
 from scenarios.scoring.evidence import Evidence
 from tests.bots import fake_calls
-from tests.bots.fake_calls import Failing, run_lane, unbroken
+from tests.bots.fake_calls import Failing, from_outside, run_lane, unbroken
 from tests.factories import make_run
 from tests.scenarios.lifecycle.conftest import kinds, sequence
 
@@ -159,7 +161,7 @@ def test_cancelling_a_run_ends_its_calls_and_nothing_starts_again(operator: User
     async def cancelled(claim: Claim, record: Record, stop: Stop) -> Evidence:
         held.append(claim.trial_id)
         if claim.run_id == run.pk and len(held) == 1:
-            await asyncio.to_thread(lifecycle.request_cancel, run, operator)
+            await from_outside(lifecycle.request_cancel, run, operator)
         if claim.run_id == run.pk:
             await stop.wait()
         return await fake_calls.hold(claim, record, stop)
@@ -176,7 +178,7 @@ def test_a_call_that_ignores_a_cancel_is_broken_off(operator: User, monkeypatch:
     run = make_run(1)
 
     async def deaf(claim: Claim, record: Record, stop: Stop) -> Evidence:
-        await asyncio.to_thread(lifecycle.request_cancel, run, operator)
+        await from_outside(lifecycle.request_cancel, run, operator)
         await asyncio.sleep(60)
         raise AssertionError
 
@@ -189,8 +191,8 @@ def test_hang_up_tells_the_call_who_asked(operator: User) -> None:
     people: list[str] = []
 
     async def waiting(claim: Claim, record: Record, stop: Stop) -> Evidence:
-        trial = await asyncio.to_thread(Trial.objects.get, pk=claim.trial_id)
-        await asyncio.to_thread(lifecycle.request_hang_up, trial, operator)
+        trial = await from_outside(lambda: Trial.objects.get(pk=claim.trial_id))
+        await from_outside(lifecycle.request_hang_up, trial, operator)
         await stop.wait()
         people.append(f"{stop.reason} {stop.person}")
         return await fake_calls.hold(claim, record, stop)
@@ -238,7 +240,7 @@ def test_stopping_gives_trials_back_uncounted() -> None:
     lanes: list[Lane] = []
 
     async def stopping(claim: Claim, record: Record, stop: Stop) -> Evidence:
-        record(bots.lane.Noted(level="info", text="speaking"))
+        record(Noted(level="info", text="speaking"))
         lanes[0].stop()
         await asyncio.sleep(60)
         raise AssertionError
@@ -274,27 +276,19 @@ def test_stopping_while_scoring_keeps_the_call() -> None:
     assert outcomes(run) == ["pass"]
 
 
-def test_a_lane_whose_lease_is_taken_drops_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lane_whose_lease_is_taken_drops_the_call() -> None:
     run = make_run(1)
-    thieves: list[Claim] = []
+    other = uuid4()
 
     async def robbed(claim: Claim, record: Record, stop: Stop) -> Evidence:
-        if not thieves:
-            thieves.extend(await asyncio.to_thread(_steal, claim))
+        await from_outside(lambda: Trial.objects.filter(pk=claim.trial_id).update(lease=other, attempts=2))
         await asyncio.sleep(60)
         raise AssertionError
 
     run_lane(robbed)
     trial = run.trials.get()
-    assert (trial.status, trial.attempts, trial.lease) == ("running", 2, thieves[0].lease)
+    assert (trial.status, trial.attempts, trial.lease) == ("running", 2, other)
     assert unbroken(sequence(trial.pk))
-
-
-def _steal(claim: Claim) -> list[Claim]:
-    from tests.scenarios.lifecycle.conftest import silence
-
-    silence(claim.trial_id)
-    return lifecycle.claim(1)
 
 
 def test_a_record_that_cannot_be_stored_ends_its_trial_and_no_other() -> None:
@@ -303,7 +297,7 @@ def test_a_record_that_cannot_be_stored_ends_its_trial_and_no_other() -> None:
     async def holed(claim: Claim, record: Any, stop: Stop) -> Evidence:
         if claim.scenario == "toy__2":
             record._seq += 1  # a hole in the sequence, which the database side refuses
-            record(bots.lane.Noted(level="info", text="after the hole"))
+            record(Noted(level="info", text="after the hole"))
             await asyncio.sleep(60)
         return await fake_calls.hold(claim, record, stop, turn_s=0.02)
 
