@@ -182,7 +182,7 @@ def _break(answer: dict[str, Any], standin: StandIn, record: Record) -> None:
         for verdict in verdicts:
             verdict["passed"] = str(verdict["passed"]).lower()
     if "wrong-count" in standin.options:
-        answer["nl_assertion_verdicts"] = verdicts[:-1] or [_verdict(1, Ruling(True, "One too many."))]
+        answer["nl_assertion_verdicts"] = verdicts[:-1] if verdicts else [_verdict(1, Ruling(True, "One too many."))]
 
 
 def _spoken(record: Record) -> Iterator[str]:

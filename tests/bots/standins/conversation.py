@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 
 from bots.standins.cue import Cue, cue
@@ -10,12 +10,15 @@ from bots.standins.scripts import answer
 from bots.standins.wire import ChatRequest, Reply, completion, read_request
 from scenarios import events as facts
 from scenarios.domains.environment import Environment
-from scenarios.lifecycle import NewEvent
 from scenarios.scoring import judge_reply, judge_request
+from scenarios.scoring.config import ScoringConfig
 from scenarios.scoring.evidence import Evidence, gather
+from scenarios.scoring.results import Decision
+from scenarios.scoring.success import score_trial
 from scenarios.sides import Side
+from tests.bots.record import ListRecord
 
-MAX_TURNS = 80
+MAX_TURNS = 50  # the longest faithful call has 41
 
 
 def ask(model: str, messages: list[dict[str, Any]], **fields: Any) -> tuple[ChatRequest, Reply]:
@@ -32,7 +35,7 @@ class Conversation:
     agent: str = "standin-faithful"
     caller: str = "standin-caller"
     joins_text_and_call: bool = False  # one message for a reply with text and a tool call, or two
-    events: list[NewEvent] = field(default_factory=list)
+    record: ListRecord = field(default_factory=ListRecord)
     turns: int = 0
     calls: int = 0
     end_reason: str = ""
@@ -47,8 +50,8 @@ class Conversation:
 
     def hold(self) -> "Conversation":
         """Talk until the agent ends the call or the limit is reached; the agent speaks first."""
-        self._record(facts.AttemptStarted(attempt=1, lane="test"))
-        self._record(facts.CallStarted(channel="text"))
+        self.record(facts.AttemptStarted(attempt=1, lane="test"))
+        self.record(facts.CallStarted(channel="text"))
         while not self.end_reason and self.turns < MAX_TURNS:
             said = self._agent_turn()
             if not self.end_reason and said:
@@ -60,23 +63,25 @@ class Conversation:
                 self.end_reason = "silence"
         self.end_reason = self.end_reason or "turn_limit"
         by: Side | None = "agent" if self.end_reason in facts.CLEAN_ENDS else None
-        self._record(facts.CallEnded(reason=self.end_reason, by=by, duration_ms=1000))  # type: ignore[arg-type]
+        self.record(facts.CallEnded(reason=self.end_reason, by=by, duration_ms=1000))  # type: ignore[arg-type]
         return self
 
-    @property
+    @cached_property
     def evidence(self) -> Evidence:
         """Return what scoring reads."""
-        return gather(self.scene.spec, self.events)
+        return gather(self.scene.spec, self.record.events)
 
     @property
     def said(self) -> list[str]:
         """Return the agent's texts."""
-        return [event.data["said"] for event in self.events if event.kind == "turn.ended" and event.side == "agent"]
+        return [
+            event.data["said"] for event in self.record.events if event.kind == "turn.ended" and event.side == "agent"
+        ]
 
     @property
     def tools(self) -> list[str]:
         """Return the names of the tools called."""
-        return [event.data["tool"] for event in self.events if event.kind == "tool.called"]
+        return [use.tool for use in self.evidence.tools]
 
     @property
     def is_as_expected(self) -> bool:
@@ -93,6 +98,12 @@ class Conversation:
             {"role": "user", "content": request.user_content},
         ]
         return judge_reply.read(ask(judge, messages)[1].text, spec.nl_assertions, evidence)
+
+    def decision(self, judge: str = "standin-judge") -> Decision:
+        """Return the outcome of the call, scored as a lane scores it."""
+        spec, evidence = self.scene.spec, self.evidence
+        reply = self.verdicts(judge) if judge_request.needs_judge(spec) else None
+        return score_trial(spec, self.scene.gold, evidence, ScoringConfig(), reply).decision
 
     def _agent_turn(self) -> str:
         said = []
@@ -126,19 +137,20 @@ class Conversation:
             arguments, raw = json.loads(text), None
         except ValueError:
             arguments, raw = {}, text
-        self._record(facts.ToolCalled("agent", self.calls, name, arguments, call["id"], raw))
+        self.record(facts.ToolCalled("agent", self.calls, name, arguments, call["id"], raw))
         result = self.environment.call_tool("agent", name, arguments if raw is None else raw)
-        self._record(
+        self.record(
             facts.ToolReturned(
-                "agent",
-                self.calls,
-                name,
-                result.ok,
-                result.for_model,
-                1.0,
-                result.error,
-                list(result.changes),
-                result.action,
+                side="agent",
+                call=self.calls,
+                tool=name,
+                ok=result.ok,
+                result=result.for_model,
+                duration_ms=1.0,
+                error=result.error,
+                changes=list(result.changes),
+                action=result.action,
+                ends_call=bool(result.ends_call),
             )
         )
         content = json.dumps(result.for_model)
@@ -149,9 +161,4 @@ class Conversation:
         self.turns += 1
         if side == "user":
             self.contexts["user"].append({"role": "assistant", "content": text})
-        self._record(facts.TurnEnded(side, self.turns, text, None, 0))
-
-    def _record(self, event: facts.Event) -> None:
-        side = getattr(event, "side", "") or ""
-        seq = len(self.events) + 1
-        self.events.append(NewEvent(seq, seq, event.kind, side, event.data(), datetime(2026, 1, 1, tzinfo=UTC)))
+        self.record(facts.TurnEnded(side, self.turns, text, None, 0))
