@@ -1,0 +1,186 @@
+"""One run: how good, where it fails, whether that can be trusted; a grid that stays usable with 10,000 trials."""
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+from django.template.loader import render_to_string
+from django.test import Client
+
+from scenarios.models import Run, Scenario, SignalResult, Trial
+from tests.factories import make_run, make_scenario, make_scenarios
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def reader(client: Client, viewer: User) -> Client:
+    client.force_login(viewer)
+    return client
+
+
+def page(reader: Client, run: Run, query: str = "") -> str:
+    response = reader.get(f"/runs/{run.pk}/{query}")
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def shown(text: str) -> list[str]:
+    """Return the scenarios of the grid's rows."""
+    body = text[text.index("<tbody>", text.index('class="grid"')) :] if 'class="grid"' in text else ""
+    return [part.split("<")[0] for part in body.split('/">') if part.startswith("toy__")]
+
+
+def test_an_unknown_run_says_so(reader: Client) -> None:
+    response = reader.get("/runs/999/")
+    assert response.status_code == 404
+    assert "There is no run 999" in response.content.decode()
+
+
+def test_the_headline_has_all_its_parts(reader: Client) -> None:
+    run = make_run(10, 1, ["pass"] * 6 + ["fail", "stalled", "judge_error", "tainted"], cost=4.31)
+    text = page(reader, run)
+    assert "75.0\u00a0%" in text
+    assert "6/8" in text
+    assert "1 judge failed, 1 touched by a person" in text
+    assert "would pass 0 of 10 scenarios" in text
+    assert "$4.31" in text
+    assert "only 8 of 10 are in this rate" in text
+
+
+def test_every_trial_is_one_cell_that_links_to_its_call(reader: Client) -> None:
+    run = make_run(2, 3, ["pass", "fail"])
+    text = page(reader, run)
+    for trial in run.trials.select_related("scenario"):
+        assert f'href="/runs/{run.pk}/trials/{trial.scenario.name}/{trial.number}/"' in text
+        assert f'id="cell-{trial.pk}"' in text
+    assert text.count('data-state="done.') == 6
+
+
+def test_the_cell_on_the_page_is_the_cell_of_the_stream(reader: Client) -> None:
+    run = make_run(1, 1, ["fail"])
+    trial = run.trials.select_related("scenario").get()
+    assert render_to_string("runs/_trial_cell.html", {"trial": trial}).strip() in page(reader, run)
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("", ["toy__1", "toy__2", "toy__3", "toy__4"]),
+        ("?outcome=fail", ["toy__2"]),
+        ("?outcome=queued", ["toy__4"]),
+        ("?signal=db_state_match", ["toy__2"]),
+        ("?signal=clean_exit", ["toy__3"]),
+        ("?outcome=fail&signal=clean_exit", []),
+        ("?tag=refund", ["toy__3"]),
+        ("?q=TOY__1", ["toy__1"]),
+        ("?outcome=nonsense", ["toy__1", "toy__2", "toy__3", "toy__4"]),
+    ],
+)
+def test_filters_live_in_the_address(reader: Client, query: str, names: list[str]) -> None:
+    scenarios = make_scenarios(4)
+    Scenario.objects.filter(name="toy__3").update(tags=["refund"])
+    run = make_run(scenarios, 1, ["pass", "fail", "stalled", "queued"])
+    assert shown(page(reader, run, query)) == names
+
+
+def test_a_mistyped_filter_is_named(reader: Client) -> None:
+    text = page(reader, make_run(1), "?signal=db_hash")
+    assert "There is no signal &#x27;db_hash&#x27;; there are is_action_match" in text
+
+
+def test_other_trials_of_a_match_are_dimmed(reader: Client) -> None:
+    run = make_run(1, 3, ["pass", "fail", "pass"])
+    text = page(reader, run, "?outcome=fail")
+    assert text.count(' other"') == 2
+
+
+def test_signal_rates_stand_with_their_denominators(reader: Client) -> None:
+    run = make_run(2, 1, ["pass", "fail"])
+    for trial in run.trials.all():
+        SignalResult.objects.create(
+            trial=trial, signal="db_state_match", state="passed", is_gating=True, value=True, detail={}
+        )
+    assert "2/2" in page(reader, run)
+
+
+def test_passes_by_inaction_can_be_left_out(reader: Client) -> None:
+    run = make_run([make_scenario("toy__1", passes_by_inaction=True), make_scenario("toy__2")], 1, ["pass", "fail"])
+    run.trials.filter(scenario__name="toy__1").update(by_inaction=True)
+    assert "1/2" in page(reader, run)
+    text = page(reader, run, "?inaction=out")
+    assert "0/1" in text
+    assert "1 passed by inaction" in text
+
+
+def test_a_rehearsal_is_labelled(reader: Client) -> None:
+    text = page(reader, make_run(1, 1, ["pass"], is_rehearsal=True))
+    assert "says nothing about a model" in text
+
+
+def test_errors_are_shown_by_kind(reader: Client) -> None:
+    text = page(reader, make_run(4, 1, ["infra_error"]))
+    assert "<b>4×</b> <code>llm_http_429</code>" in text
+
+
+def test_an_open_run_keeps_itself_up_to_date_and_a_closed_one_does_not(reader: Client) -> None:
+    going = page(reader, make_run(2, 1, ["pass", "queued"]))
+    assert 'data-live="run"' in going
+    assert "/headline/" in going
+    done = page(reader, make_run(2, 1, ["pass"]))
+    assert 'data-live="run"' not in done
+    assert "hx-get" not in done
+
+
+def test_the_headline_alone_can_be_asked_for(reader: Client) -> None:
+    run = make_run(2, 1, ["pass", "queued"])
+    text = reader.get(f"/runs/{run.pk}/headline/").content.decode()
+    assert text.lstrip().startswith('<div id="headline"')
+    assert "<html" not in text
+    assert "1/1" in text
+
+
+def test_viewers_get_no_buttons_that_act(reader: Client, client: Client, operator: User) -> None:
+    run = make_run(2, 1, ["infra_error", "queued"])
+    assert "/cancel/" not in page(reader, run)
+    client.force_login(operator)
+    text = page(client, run)
+    for action in ("pause", "cancel", "rerun"):
+        assert f'action="/runs/{run.pk}/{action}/"' in text
+    assert "1 of 2 calls have not ended" in text
+
+
+def test_untrusted_text_is_text(reader: Client) -> None:
+    run = make_run(1, 1, ["fail"], title="<script>alert(1)</script>")
+    Trial.objects.update(outcome_reason='"><img src=x onerror=alert(1)>')
+    text = page(reader, run)
+    assert "<script>alert" not in text
+    assert "<img src=x" not in text
+
+
+def test_no_inline_script_or_style(reader: Client) -> None:
+    text = page(reader, make_run(2, 1, ["pass", "queued"]))
+    assert " style=" not in text
+    assert "<style" not in text
+    assert all("src=" in tag.split(">")[0] for tag in text.split("<script")[1:])
+
+
+def test_ten_thousand_trials_take_few_queries_and_one_page_of_rows(
+    reader: Client, django_assert_max_num_queries: Callable[[int], object]
+) -> None:
+    run = make_run(2500, 4, ["pass", "fail", "judge_error", "infra_error", "queued"])
+    trials = list(run.trials.exclude(outcome="").values_list("pk", "outcome"))
+    SignalResult.objects.bulk_create(
+        [
+            SignalResult(trial_id=pk, signal=signal, state="passed", is_gating=True, value=outcome == "pass")
+            for pk, outcome in trials
+            for signal in ("db_state_match", "clean_exit")
+        ],
+        batch_size=1000,
+    )
+    reader.get("/runs/")  # once, so that what a process loads once is loaded
+    with django_assert_max_num_queries(19):  # type: ignore[attr-defined]
+        text = page(reader, run, "?outcome=fail&signal=db_state_match")
+    assert len(shown(text)) == 50
+    assert "2,500 scenarios" in text
+    assert len(text.encode()) < 300_000
