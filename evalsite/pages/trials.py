@@ -10,7 +10,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from evalsite import transcript
 from evalsite.access import role_required
-from evalsite.pages.calls import CHUNK, CallRecord, Chunk
+from evalsite.pages import calls
+from evalsite.pages.calls import CallRecord, Chunk
 from evalsite.pages.why import explain
 from scenarios import lifecycle
 from scenarios.models import Trial
@@ -52,7 +53,7 @@ def trial_events(request: HttpRequest, run: int, scenario: str, number: int) -> 
     """Give a stretch of the record: ``from`` and ``to`` are sequence numbers, ``raw`` asks for the stored JSON."""
     record = CallRecord(_trial(run, scenario, number))
     first = _whole(request, "from", 1)
-    last = min(_whole(request, "to", first + CHUNK - 1), first + CHUNK - 1, record.last)
+    last = min(_whole(request, "to", first + calls.CHUNK - 1), first + calls.CHUNK - 1, record.last)
     chunk = Chunk(first, last)
     if "raw" in request.GET:
         events = record.events.filter(seq__range=(first, last))

@@ -151,9 +151,22 @@ async def test_a_trial_that_is_not_there_is_said_to_be_gone(viewer: User) -> Non
 
 
 @pytest.mark.parametrize(
-    "text", [" ", "nonsense", "[]", '"after"', "{}", '{"after": -1}', '{"after": "1"}', '{"after": true}', '{"after": 1.5}',
-             '{"after": 0, "known": []}', '{"after": 0, "known": {"x": "y"}}', '{"after": 0, "known": {"1": 2}}']
-)  # fmt: skip
+    "text",
+    [
+        " ",
+        "nonsense",
+        "[]",
+        '"after"',
+        "{}",
+        '{"after": -1}',
+        '{"after": "1"}',
+        '{"after": true}',
+        '{"after": 1.5}',
+        '{"after": 0, "known": []}',
+        '{"after": 0, "known": {"x": "y"}}',
+        '{"after": 0, "known": {"1": 2}}',
+    ],
+)
 async def test_what_pages_never_say_closes_the_socket(trial: Trial, viewer: User, text: str) -> None:
     socket = Socket(f"/ws/trials/{trial.pk}/", await in_db(sign_in)(viewer))
     await socket.connect()
