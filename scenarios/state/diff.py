@@ -4,12 +4,12 @@ Only records that the gold or the call touched are looked at, and they are compa
 a diff has faults exactly when the hashes differ.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from scenarios.sides import Side
-from scenarios.state.canonical import UNORDERED, normalize
+from scenarios.state.causes import GoldStep, Use, Writes, refused_for, value_at
 from scenarios.state.changes import ABSENT, Path, same_leaf
 from scenarios.state.overlay import Overlay
 
@@ -17,28 +17,6 @@ from scenarios.state.overlay import Overlay
 # wrong: changed in both, to different values.
 FieldState = Literal["right", "wrong", "missing", "unexpected"]
 Why = Literal["", "never_attempted", "refused", "overwritten"]
-
-
-class GoldStep(Protocol):
-    """A gold call with what it changed: ``changes`` as events store them, of any side."""
-
-    @property
-    def tool(self) -> str: ...
-    @property
-    def arguments(self) -> Mapping[str, Any]: ...
-    @property
-    def changes(self) -> Sequence[Mapping[str, Any]]: ...
-
-
-class Use(GoldStep, Protocol):
-    """A tool call of the conversation; ``call`` is its number and ``ok`` None when it was never answered."""
-
-    @property
-    def call(self) -> int: ...
-    @property
-    def ok(self) -> bool | None: ...
-    @property
-    def error(self) -> str | None: ...
 
 
 @dataclass(frozen=True)
@@ -79,13 +57,13 @@ def three_way(
     ``uses`` are the calls of the conversation in order, ``gold`` the gold calls in order; both of all sides.
     ``start`` is the database as the call began, where initialisation made it differ from the seed.
     """
-    history, plan = _Writes(uses, side), _Writes(gold, side)
+    history, plan = Writes(uses, side), Writes(gold, side)
     before, wanted, found = (start.to_json() if start else expected.seed.data), expected.to_json(), actual.to_json()
     fields = []
     for path in _touched_paths(expected, actual):
-        was, should, became = (_at(database, path, path[-1]) for database in (before, wanted, found))
+        was, should, became = (value_at(database, path, path[-1]) for database in (before, wanted, found))
         for leaf, values in _walk(was, should, became, path):
-            fields.append(_judge(leaf, values, history, plan, uses))
+            fields.append(_judge(leaf, values, history, plan, uses, actual))
     return fields
 
 
@@ -99,18 +77,6 @@ def _touched_paths(expected: Overlay, actual: Overlay) -> list[Path]:
     whole = {table for table, key in touched if key is None}
     paths: list[Path] = [(table,) if key is None or table in whole else (table, key) for table, key in touched]
     return sorted({path for path in paths if path[0] != "session"}, key=str)
-
-
-def _at(value: Any, steps: Path, key: str | int) -> Any:
-    """Return the canonical form of what lies ``steps`` below a value, stored under ``key``; ABSENT if nothing does."""
-    for step in steps:
-        if isinstance(value, dict):
-            value = value.get(step, ABSENT)
-        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
-            value = value[step]
-        else:
-            return ABSENT
-    return value if value is ABSENT else normalize(value, key)
 
 
 def _walk(seed: Any, expected: Any, actual: Any, path: Path) -> Iterator[tuple[Path, tuple[Any, Any, Any]]]:
@@ -141,7 +107,12 @@ def _state(seed: Any, expected: Any, actual: Any) -> FieldState:
 
 
 def _judge(
-    path: Path, values: tuple[Any, Any, Any], history: "_Writes", plan: "_Writes", uses: Sequence[Use]
+    path: Path,
+    values: tuple[Any, Any, Any],
+    history: Writes,
+    plan: Writes,
+    uses: Sequence[Use],
+    database: Overlay,
 ) -> FieldDiff:
     seed, expected, actual = values
     state = _state(*values)
@@ -154,7 +125,7 @@ def _judge(
         if history.ever(path, expected):
             why = "overwritten"
         elif state == "missing":
-            cause = _refused(gold_step, uses) if gold_step else None
+            cause = refused_for(gold_step, uses, database) if gold_step else None
             why = "refused" if cause else "never_attempted"
     present = {"seed": seed, "expected": expected, "actual": actual}
     return FieldDiff(
@@ -169,54 +140,3 @@ def _judge(
         gold_call=gold_position if state != "unexpected" else None,
         gold_tool=gold_step.tool if gold_step and state != "unexpected" else None,
     )
-
-
-def _refused(gold: GoldStep, uses: Sequence[Use]) -> Use | None:
-    """Return the refused call that comes closest to a gold call: same tool, most arguments in common, latest."""
-    refused = [use for use in uses if use.ok is False and use.tool == gold.tool]
-    return max(
-        reversed(refused),
-        key=lambda use: sum(1 for name, value in gold.arguments.items() if use.arguments.get(name) == value),
-        default=None,
-    )
-
-
-class _Writes:
-    """What a sequence of calls wrote, by path."""
-
-    def __init__(self, steps: Sequence[GoldStep], side: Side) -> None:
-        self.steps = steps
-        self._by_table: dict[str | int, list[tuple[int, Path, Any]]] = {}
-        for position, step in enumerate(steps):
-            for change in step.changes:
-                if change.get("side", side) == side:
-                    path = tuple(change["path"])
-                    value = ABSENT if change["op"] == "remove" else change["after"]
-                    self._by_table.setdefault(path[0], []).append((position, path, value))
-
-    def last(self, path: Path) -> int | None:
-        """Return the position of the last call that wrote at, above or below a path."""
-        return max((position for position, _, _ in self._near(path)), default=None)
-
-    def ever(self, path: Path, value: Any) -> bool:
-        """Return whether a call wrote exactly this canonical value at a path."""
-        return any(
-            where == path[: len(where)] and same_leaf(_at(written, path[len(where) :], path[-1]), value)
-            for _, where, written in self._near(path)
-        )
-
-    def _near(self, path: Path) -> Iterator[tuple[int, Path, Any]]:
-        wanted = _ordered_part(path)
-        for position, where, value in self._by_table.get(path[0], ()):
-            written = _ordered_part(where)
-            shorter = min(len(written), len(wanted))
-            if written[:shorter] == wanted[:shorter]:
-                yield position, where, value
-
-
-def _ordered_part(path: Path) -> Path:
-    """Return a path up to its first unordered list: positions inside one mean nothing."""
-    for position, step in enumerate(path):
-        if step in UNORDERED:
-            return path[: position + 1]
-    return path

@@ -119,6 +119,16 @@ def test_a_missing_change_that_was_refused_names_the_refused_call(world: World) 
     assert (row.state, row.why, row.call, row.error) == ("missing", "refused", 1, "bad_reason")
 
 
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [("#1", "refused"), ("1", "refused"), ("#17", "refused"), ("#2", "never_attempted"), (None, "refused")],
+)
+def test_a_refused_call_counts_for_the_record_it_was_meant_for(world: World, asked: str | None, why: str) -> None:
+    world.plan("cancel", status("cancelled"), order_id="#1", reason="late")
+    world.refuse("cancel", "some_kind", order_id=asked, reason="late")
+    assert world.diff()[STATUS].why == why
+
+
 def test_a_change_that_the_gold_does_not_make_is_unexpected(world: World) -> None:
     world.use("cancel", status("cancelled"))
     row = world.diff()[STATUS]
