@@ -28,7 +28,13 @@ from scenarios.scoring.judge_reply import JudgeReply
 from scenarios.scoring.judge_request import JudgeRequest
 
 # Parameters of a judge's profile that are ours; all others go to the endpoint.
-OWN_PARAMETERS = {"timeout_s": 120.0, "deadline_s": 300.0, "tries": 4, "backoff_s": 1.0, "window_chars": 240_000}
+OWN_PARAMETERS: dict[str, float] = {
+    "timeout_s": 120,
+    "deadline_s": 300,
+    "tries": 4,
+    "backoff_s": 1,
+    "window_chars": judge_request.WINDOW_CHARS,
+}
 MAX_MESSAGE = 300
 # Parameters that every chat completion knows; others (top_k, thinking switches...) go in the body as they are.
 _STANDARD = frozenset(
@@ -114,7 +120,7 @@ class _Asking:
     gold: Gold
     evidence: Evidence
     key: str
-    own: dict[str, Any]
+    own: dict[str, float]
     request: JudgeRequest
     raw: str = ""
     tries: int = 0
@@ -150,13 +156,15 @@ async def ask(profile: FrozenProfile, spec: ScenarioSpec, gold: Gold, evidence: 
 
     Without any observed evidence no request is made. Limits are parameters of the profile (``OWN_PARAMETERS``).
     """
-    own = {name: profile.parameters.get(name, default) for name, default in OWN_PARAMETERS.items()}
+    own, bad = _own_parameters(profile)
     request = judge_request.build(spec, gold, evidence, window_chars=int(own["window_chars"]))
     key = os.environ.get(profile.key_env, "") if profile.key_env else ""
     asking = _Asking(profile, spec, gold, evidence, key, own, request)
     start = time.monotonic()
     if not judge_request.has_evidence(evidence):
         asking.last = judge_reply.without_evidence(request.claims)
+    elif bad:
+        asking.fail("bad_parameter", bad)
     elif profile.key_env and not key:
         asking.fail("no_key", f"the environment variable {profile.key_env} is not set where the lanes run")
     else:
@@ -177,8 +185,18 @@ async def ask(profile: FrozenProfile, spec: ScenarioSpec, gold: Gold, evidence: 
     )
 
 
+def _own_parameters(profile: FrozenProfile) -> tuple[dict[str, float], str]:
+    """Return our limits, the defaults where the profile's are no numbers above 0, and what is wrong with those."""
+    given = {name: profile.parameters.get(name, default) for name, default in OWN_PARAMETERS.items()}
+    bad = [name for name, value in given.items() if isinstance(value, bool) or not isinstance(value, int | float)]
+    bad += [name for name, value in given.items() if name not in bad and not 0 < value < float("inf")]
+    wrong = ", ".join(f"{name} is {given[name]!r}" for name in bad)
+    message = f"profile {profile.slug}: {wrong}; numbers above 0 are needed" if bad else ""
+    return {name: OWN_PARAMETERS[name] if name in bad else float(value) for name, value in given.items()}, message
+
+
 async def _until_deadline(asking: _Asking) -> None:
-    deadline_s = float(asking.own["deadline_s"])
+    deadline_s = asking.own["deadline_s"]
     try:
         async with asyncio.timeout(deadline_s), _client(asking) as client:
             await _try_until_complete(client, asking)
@@ -192,7 +210,7 @@ def _client(asking: _Asking) -> openai.AsyncOpenAI:
         base_url=asking.base_url or None,
         api_key=asking.key or "none",
         max_retries=0,
-        timeout=float(asking.own["timeout_s"]),
+        timeout=asking.own["timeout_s"],
         http_client=openai.DefaultAsyncHttpxClient(verify=_tls()),
     )
 
@@ -207,7 +225,7 @@ async def _try_until_complete(client: openai.AsyncOpenAI, asking: _Asking) -> No
     most = max(1, int(asking.own["tries"]))
     while asking.tries < most:
         asking.tries += 1
-        wait_s = float(asking.own["backoff_s"]) * 2 ** (asking.tries - 1)
+        wait_s = asking.own["backoff_s"] * 2 ** (asking.tries - 1)
         try:
             asking.raw = await _complete(client, asking)
         except _Failed as problem:
@@ -241,12 +259,15 @@ async def _complete(client: openai.AsyncOpenAI, asking: _Asking) -> str:
             if problem.status_code not in (404, 415, 422, 501) or not _go_plain(asking):
                 raise _status_failure(problem) from None
         except openai.APITimeoutError:
-            raise _Failed("timeout", f"no reply within {asking.own['timeout_s']} s", retry=True) from None
+            raise _Failed("timeout", f"no reply within {asking.own['timeout_s']:g} s", retry=True) from None
         except openai.APIConnectionError as problem:
             cause = problem.__cause__ or problem
             raise _Failed("connection", f"{type(cause).__name__}: {cause}", retry=True) from None
-        except (openai.OpenAIError, ValueError, TypeError, AttributeError) as problem:
-            raise _Failed("bad_response", f"the endpoint's answer is no completion: {problem}", retry=True) from None
+        except _Failed:
+            raise
+        except Exception as problem:  # whatever the client makes of an address or an answer, the call is kept
+            text = f"the endpoint's answer is no completion ({type(problem).__name__}: {problem})"
+            raise _Failed("bad_response", text, retry=True) from problem
 
 
 async def _send(client: openai.AsyncOpenAI, asking: _Asking) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from scenarios.formats.reference_records import TrialExport, VerdictRecord
 from scenarios.scoring.evidence import Turn
-from scenarios.scoring.reference_reply import MISSING, ReferenceJudgement, broken, normalise
+from scenarios.scoring.reference_reply import ReferenceJudgement, broken, normalise
 from scenarios.scoring.results import RATED
 from scenarios.sides import SIDES
 
@@ -99,7 +99,7 @@ def judge_result(trial: TrialExport) -> ReferenceJudgement | None:
     if judging.error:
         return normalise(judging.reply, claims) if judging.reply else broken(claims, _message(judging.reason))
     rows = tuple(
-        {"index": row.index, "assertion": row.claim, "passed": row.passed, "reason": row.reason or MISSING}
+        {"index": row.index, "assertion": row.claim, "passed": row.passed, "reason": row.reason}
         for row in verdicts
     )
     return ReferenceJudgement(judging.score if judging.score is not None else 0.0, judging.reason, rows)

@@ -194,6 +194,27 @@ async def test_a_key_of_the_environment_that_no_profile_names_is_not_used(monkey
     assert endpoint.keys == ["Bearer none"]
 
 
+@pytest.mark.parametrize(
+    "address",
+    ["http://[bad", "not a url", "ftp://127.0.0.1/v1", "http://127.0.0.1:99999999/v1", "http://no.invalid/v1"],
+)
+async def test_a_bad_address_is_a_value(address: str) -> None:
+    with serving(GOOD) as endpoint:
+        answer = await judge.ask(profile(endpoint, base_url=address), SPEC, gold(), evidence())
+    assert answer.reply.error in ("connection", "bad_response", "bad_address")
+    assert endpoint.requests == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("tries", "many"), ("timeout_s", 0), ("deadline_s", None), ("window_chars", True)]
+)
+async def test_a_bad_limit_names_the_profile_and_asks_nobody(name: str, value: object) -> None:
+    answer, endpoint = await ask(GOOD, parameters={name: value})
+    assert answer.reply.error == "bad_parameter"
+    assert f"profile j: {name} is {value!r}" in answer.reply.message
+    assert endpoint.requests == []
+
+
 async def test_without_evidence_nobody_is_asked() -> None:
     with serving(GOOD) as endpoint:
         answer = await judge.ask(profile(endpoint), SPEC, gold(), evidence(turns=(), tools=()))
