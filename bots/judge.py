@@ -104,11 +104,11 @@ class JudgeAnswer:
 
 
 class _Failed(Exception):
-    """One try failed."""
+    """One try failed; ``raw`` is what the judge had said."""
 
-    def __init__(self, kind: str, message: str, *, retry: bool, wait_s: float = 0) -> None:
+    def __init__(self, kind: str, message: str, *, retry: bool, wait_s: float = 0, raw: str = "") -> None:
         super().__init__(message)
-        self.kind, self.retry, self.wait_s = kind, retry, wait_s
+        self.kind, self.retry, self.wait_s, self.raw = kind, retry, wait_s, raw
 
 
 @dataclass
@@ -146,9 +146,15 @@ class _Asking:
         hidden = text.replace(self.key, "[key]") if self.key else text
         return " ".join(hidden.split())[:MAX_MESSAGE]
 
-    def fail(self, kind: str, message: str) -> None:
+    def fail(self, kind: str, message: str, raw: str = "") -> None:
+        """Note a failed try."""
         self.failures.append(kind)
-        self.last = judge_reply.failed(self.request.claims, kind, self.clean(message))
+        self.keep(judge_reply.failed(self.request.claims, kind, self.clean(message)), raw)
+
+    def keep(self, reply: JudgeReply, raw: str) -> None:
+        """Keep the newest reply with its text, but never let go of some rulings for none at all."""
+        if self.last is None or self.last.error is not None or reply.error is None:
+            self.last, self.raw = reply, raw
 
 
 async def ask(profile: FrozenProfile, spec: ScenarioSpec, gold: Gold, evidence: Evidence) -> JudgeAnswer:
@@ -201,8 +207,7 @@ async def _until_deadline(asking: _Asking) -> None:
         async with asyncio.timeout(deadline_s), _client(asking) as client:
             await _try_until_complete(client, asking)
     except TimeoutError:
-        if asking.last is None or asking.last.error is not None:
-            asking.fail("deadline", f"no usable reply within {deadline_s:g} s")
+        asking.fail("deadline", f"no usable reply within {deadline_s:g} s")
 
 
 def _client(asking: _Asking) -> openai.AsyncOpenAI:
@@ -227,17 +232,18 @@ async def _try_until_complete(client: openai.AsyncOpenAI, asking: _Asking) -> No
         asking.tries += 1
         wait_s = asking.own["backoff_s"] * 2 ** (asking.tries - 1)
         try:
-            asking.raw = await _complete(client, asking)
+            text = await _complete(client, asking)
         except _Failed as problem:
-            asking.fail(problem.kind, str(problem))
+            asking.fail(problem.kind, str(problem), problem.raw)
             if not problem.retry:
                 return
             wait_s = max(wait_s, problem.wait_s)
         else:
-            asking.last = judge_reply.read(asking.raw, asking.request.claims, asking.evidence)
-            if asking.last.is_complete:
+            reply = judge_reply.read(text, asking.request.claims, asking.evidence)
+            asking.keep(reply, text)
+            if reply.is_complete:
                 return
-            asking.failures.append(asking.last.first_error or "incomplete")
+            asking.failures.append(reply.first_error or "incomplete")
         if asking.tries < most:
             await asyncio.sleep(wait_s)
 
@@ -298,11 +304,11 @@ def _text(completion: Any, asking: _Asking) -> str:
         raise _Failed("bad_response", "the endpoint's answer has no choices", retry=True)
     choice = completion.choices[0]
     text = choice.message.content or ""
-    asking.raw = text
     if choice.finish_reason == "length":
-        raise _Failed("cut", "the reply was cut at the token limit", retry=True)
-    if getattr(choice.message, "refusal", None) or choice.finish_reason == "content_filter":
-        raise _Failed("refused", f"the judge refused: {getattr(choice.message, 'refusal', '') or ''}", retry=True)
+        raise _Failed("cut", "the reply was cut at the token limit", retry=True, raw=text)
+    refusal = getattr(choice.message, "refusal", None)
+    if refusal or choice.finish_reason == "content_filter":
+        raise _Failed("refused", f"the judge refused: {refusal or 'filtered'}", retry=True, raw=text)
     return str(text)
 
 

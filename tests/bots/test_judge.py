@@ -147,6 +147,21 @@ async def test_a_partly_usable_reply_survives_the_deadline() -> None:
     assert [verdict.error for verdict in answer.reply.verdicts] == [None, "not_boolean"]
 
 
+async def test_some_rulings_are_not_given_up_for_none() -> None:
+    partly = Answer(ruling(False, "yes"))
+    answer, _ = await ask(partly, Answer(status=503, body="{}"))
+    assert (answer.reply.error, answer.reply.first_error) == (None, "not_boolean")
+    assert answer.raw == partly.text
+    assert answer.failures == ("not_boolean", "http_503", "http_503")
+
+
+async def test_the_text_that_is_stored_is_that_of_the_stored_reply() -> None:
+    answer, _ = await ask(Answer("no JSON"), Answer(status=503, body="{}"))
+    assert (answer.reply.error, answer.raw) == ("http_503", "")
+    cut, _ = await ask(Answer('{"score": 1', finish_reason="length"))
+    assert (cut.reply.error, cut.raw) == ("cut", '{"score": 1')
+
+
 async def test_nobody_listening_is_a_value() -> None:
     with serving(GOOD) as endpoint:
         pass
