@@ -55,9 +55,16 @@ class Lane:
     """One lane's run, from its first claim until there is nothing left to do, its time is over or it is stopped."""
 
     def __init__(
-        self, hold_call: HoldCall, score: Score, *, width: int, budget_s: float = BUDGET_S, linger_s: float = LINGER_S
+        self,
+        hold_call: HoldCall,
+        score: Score,
+        *,
+        width: int,
+        key: UUID | None = None,
+        budget_s: float = BUDGET_S,
+        linger_s: float = LINGER_S,
     ) -> None:
-        self.key: UUID = uuid4()
+        self.key = key or uuid4()
         self.width = width
         self.recorder = Recorder()
         self._hold_call = hold_call
@@ -140,7 +147,7 @@ class Lane:
         claim = record.claim
         try:
             evidence = None if claim.only_scoring else await self._hold(record)
-            if record.stop.is_requested and record.stop.reason == "cancelled":
+            if record.is_cancelled:
                 await self.recorder.settle(record, lifecycle.cancel_trial)
             else:
                 await self._finish(record, evidence)
@@ -162,8 +169,11 @@ class Lane:
         claim = record.claim
         record(AttemptStarted(attempt=claim.attempt, lane=str(self.key)))
         limit = (claim.config.get("limits") or {}).get("max_duration_s") or DEFAULT_DURATION_S
-        async with asyncio.timeout(limit + OVERTIME_S) as record.deadline:
-            return await self._hold_call(claim, record, record.stop)
+        try:
+            async with asyncio.timeout(limit + OVERTIME_S) as record.deadline:
+                return await self._hold_call(claim, record, record.stop)
+        finally:
+            record.deadline = None
 
     async def _finish(self, record: TrialRecord, evidence: Evidence | None) -> None:
         claim = record.claim
@@ -217,7 +227,9 @@ class Lane:
         if record.is_lost:
             return
         try:
-            if record.broken:
+            if record.is_cancelled:
+                await self.recorder.settle(record, lifecycle.cancel_trial)
+            elif record.broken:
                 await self.recorder.settle(record, lifecycle.fail_attempt, "record_broken", record.broken)
             else:
                 await self.recorder.settle(record, lifecycle.release)

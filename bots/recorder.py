@@ -90,12 +90,19 @@ class TrialRecord:
         self._pending[:0] = events
 
     def ask_to_stop(self, reason: EndReason, person: str = "") -> None:
-        """Ask the call to end and leave it a little time to do so."""
+        """Ask the call to end and leave it a little time to do so. Without a call, a cancel ends what goes on."""
         if self.stop.is_requested:
             return
         self.stop.request(reason, person)
-        if self.deadline is not None and not self.deadline.expired():
+        if self.deadline is not None:
             self.deadline.reschedule(asyncio.get_running_loop().time() + STOP_GRACE_S)
+        elif self.is_cancelled:
+            self.break_off()
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Return whether a person cancelled the trial."""
+        return self.stop.is_requested and self.stop.reason == "cancelled"
 
     def break_off(self, *, lost: bool = False, broken: str = "") -> None:
         """End the attempt's task at once."""

@@ -11,15 +11,17 @@ def run_lane() -> None:
     """Run one lane until nothing is left to do; wake a successor when its time was over first."""
     from django.conf import settings
 
-    from bots.wake import alive_lanes, wake_lanes
+    from bots.wake import announce_lane, wake_lanes
 
-    if alive_lanes() >= settings.LANES:
-        return  # woken once too often: the place beside the lanes is kept free for short tasks
+    # Before the imports that take a second, so that others know that somebody is coming.
+    key = announce_lane(settings.LANE_WIDTH)
+    if key is None:
+        return
     from bots.call import hold_call
     from bots.lane import Lane
     from bots.scorer import score
 
-    lane = Lane(hold_call, score, width=settings.LANE_WIDTH)
+    lane = Lane(hold_call, score, key=key, width=settings.LANE_WIDTH)
     asyncio.run(lane.run())
     if not lane.is_stopped:
         wake_lanes()

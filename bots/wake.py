@@ -5,10 +5,14 @@ good within a minute by the schedule.
 """
 
 import math
+import os
+import socket
 from collections.abc import Sequence
 from datetime import timedelta
+from uuid import UUID, uuid4
 
 from django.conf import settings
+from django.db.models import QuerySet
 from django.utils import timezone
 from django_q.models import Schedule
 from django_q.tasks import async_task
@@ -32,8 +36,18 @@ def wake_lanes() -> int:
 
 def alive_lanes() -> int:
     """Return how many lanes have given a sign of life."""
-    fresh = timezone.now() - timedelta(seconds=LANE_FRESH_S)
-    return int(Lane.objects.filter(ended_at=None, heartbeat_at__gte=fresh).count())
+    return _alive().count()
+
+
+def announce_lane(width: int) -> UUID | None:
+    """Write the row of a lane that is about to start; None when there are enough, as one was woken once too often."""
+    row = Lane.objects.create(
+        key=uuid4(), host=socket.gethostname(), pid=os.getpid(), width=width, heartbeat_at=timezone.now()
+    )
+    if row.pk in _alive().order_by("pk").values_list("pk", flat=True)[: settings.LANES]:
+        return row.key
+    row.delete()
+    return None
 
 
 def schedule_wake() -> None:
@@ -49,3 +63,8 @@ def preflight(profile_ids: Sequence[int]) -> list[Preflight]:
     rows = [Preflight.objects.create(profile=profile) for profile in Profile.objects.filter(pk__in=profile_ids)]
     async_task("bots.tasks.run_preflight", [row.pk for row in rows], group="preflight")
     return rows
+
+
+def _alive() -> QuerySet[Lane]:
+    fresh = timezone.now() - timedelta(seconds=LANE_FRESH_S)
+    return Lane.objects.filter(ended_at=None, heartbeat_at__gte=fresh)

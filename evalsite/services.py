@@ -1,6 +1,7 @@
 """The processes that hold calls: party servers, the stand-in endpoint, workers. Where each listens is decided here."""
 
 import os
+import signal
 import socket
 import sys
 import time
@@ -54,14 +55,14 @@ def workers() -> Service:
 
 def lane() -> Service:
     """Return one lane without a cluster."""
-    return Service("lane", [sys.executable, "-m", "bots.tasks"])
+    return Service("lane", [sys.executable, "-m", "bots.tasks"], may_end=True)
 
 
 def stop_lanes(session: int) -> None:
     """Ask the lanes of a cluster to give their trials back, and wait for them: it would say nothing to them itself."""
     asked = {pid for pid in _lane_pids() if _session_of(pid) == session}
     for pid in asked:
-        os.kill(pid, 15)
+        os.kill(pid, signal.SIGTERM)
     deadline = time.monotonic() + LANE_STOP_S
     while asked.intersection(_lane_pids()) and time.monotonic() < deadline:
         time.sleep(0.1)

@@ -40,6 +40,8 @@ class Service:
     # Asked before SIGTERM, to finish what a plain stop would cut off.
     prepare_stop: Callable[[int], None] | None = None
     is_nice: bool = True
+    # Ending by itself is no trouble; it is started again all the same.
+    may_end: bool = False
 
 
 @dataclass
@@ -87,10 +89,9 @@ class Supervisor:
                 if now - child.started_at > STABLE_S:
                     child.backoff_s = BACKOFF_S
                 child.restart_at = now + child.backoff_s
-                self._say(
-                    f"{child.service.name} ended ({_how(child.process.returncode)}); "
-                    f"starting it again in {child.backoff_s:.0f} s"
-                )
+                if child.process.returncode or not child.service.may_end:
+                    how = _how(child.process.returncode)
+                    self._say(f"{child.service.name} ended ({how}); starting it again in {child.backoff_s:.0f} s")
                 child.backoff_s = min(2 * child.backoff_s, MAX_BACKOFF_S)
                 self._tell("-", child.process.pid)
             if child.restart_at is not None and now >= child.restart_at:

@@ -186,6 +186,33 @@ def test_a_call_that_ignores_a_cancel_is_broken_off(operator: User, monkeypatch:
     assert outcomes(run) == ["cancelled"]
 
 
+def test_cancelling_while_scoring_ends_the_trial(operator: User) -> None:
+    run = make_run(2)
+
+    async def slow(claim: Claim, held: Evidence | None) -> ScoredCall:
+        if claim.scenario == "toy__1":
+            await from_outside(lambda: lifecycle.request_trial_cancel(Trial.objects.get(pk=claim.trial_id)))
+            await asyncio.sleep(60)
+        return await fake_calls.score(claim, held)
+
+    run_lane(scorer=slow)
+    assert outcomes(run) == ["cancelled", "pass"]
+    assert all(unbroken(sequence(trial.pk)) for trial in run.trials.all())
+
+
+def test_a_hang_up_that_comes_while_scoring_changes_nothing(operator: User) -> None:
+    run = make_run(1)
+
+    async def slow(claim: Claim, held: Evidence | None) -> ScoredCall:
+        ask = Trial.objects.filter(pk=claim.trial_id).update
+        await from_outside(lambda: ask(hang_up_requested=True, hang_up_by=operator))
+        await asyncio.sleep(0.5)
+        return await fake_calls.score(claim, held)
+
+    run_lane(scorer=slow)
+    assert outcomes(run) == ["pass"]
+
+
 def test_hang_up_tells_the_call_who_asked(operator: User) -> None:
     run = make_run(1)
     people: list[str] = []

@@ -30,7 +30,7 @@ from scenarios.standing import Standing, standings
 
 ALL_SCORED, ERROR, INCOMPLETE = 0, 1, 12
 POLL_S = 0.5
-WORKER_S = 3.0  # a worker that runs takes a task up within a fraction of this
+WORKER_S = 5.0  # a worker that runs announces its lane within a fraction of this
 CANCEL_S = 20.0
 
 
@@ -146,42 +146,51 @@ def _readable(problem: Any) -> str:
     return f"{where}: {message}" if where else message
 
 
+class _Workers:
+    """The workers of a run: those that are there, or our own when there are none."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._own: Supervisor | None = None
+        self._seen_at = time.monotonic()
+
+    def keep(self) -> None:
+        """Start a worker once nobody has been seen working for a while; keep ours alive."""
+        if self._own is not None:
+            self._own.watch()
+        elif alive_lanes():
+            self._seen_at = time.monotonic()
+        elif time.monotonic() > self._seen_at + WORKER_S:
+            self._console.print("no worker is running: starting one for this run")
+            self._start()
+
+    def stop(self) -> None:
+        """Stop what was started here."""
+        if self._own is not None:
+            self._own.stop()
+
+    def _start(self) -> None:
+        calls = call_services()
+        self._own = Supervisor({**os.environ, **calls.variables}, settings.BASE_DIR, self._console.print)
+        self._own.start(calls.services)
+        self._own.start([lane()])
+
+
 def _hold(run: Run, console: Console) -> Standing:
-    """Follow a run to its end, with workers of our own when none is there. Ctrl-C cancels it."""
+    """Follow a run to its end. Ctrl-C cancels it."""
     asked = _CancelSignal()
-    supervisor: Supervisor | None = None
+    workers = _Workers(console)
     wake_lanes()
     try:
-        if not _worker_answers(run):
-            console.print("no worker is running: starting one for this run")
-            supervisor = _start_worker(console)
-        return _follow(run, console, asked, supervisor)
+        return _follow(run, console, asked, workers)
     except StartFailed as error:
         lifecycle.request_cancel(run, None)
         raise CommandError(f"{error}; run {run.pk} is cancelled") from error
     finally:
-        if supervisor is not None:
-            supervisor.stop()
+        workers.stop()
 
 
-def _worker_answers(run: Run) -> bool:
-    deadline = time.monotonic() + WORKER_S
-    while time.monotonic() < deadline:
-        if alive_lanes() or standings([run])[run.pk].ended:
-            return True
-        time.sleep(0.1)
-    return False
-
-
-def _start_worker(console: Console) -> Supervisor:
-    calls = call_services()
-    supervisor = Supervisor({**os.environ, **calls.variables}, settings.BASE_DIR, console.print)
-    supervisor.start(calls.services)
-    supervisor.start([lane()])
-    return supervisor
-
-
-def _follow(run: Run, console: Console, asked: "_CancelSignal", supervisor: Supervisor | None) -> Standing:
+def _follow(run: Run, console: Console, asked: "_CancelSignal", workers: _Workers) -> Standing:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     cancelled_at = None
     with Progress(*columns, console=console, transient=True) as progress:
@@ -197,8 +206,7 @@ def _follow(run: Run, console: Console, asked: "_CancelSignal", supervisor: Supe
                 cancelled_at = time.monotonic()
             if asked.is_twice or (cancelled_at and time.monotonic() > cancelled_at + CANCEL_S):
                 return standing
-            if supervisor is not None:
-                supervisor.watch()
+            workers.keep()
             time.sleep(POLL_S)
 
 
