@@ -228,3 +228,9 @@ def test_the_same_call_is_held_in_the_same_words() -> None:
     first = held("frontdesk__three_wishes", "faithful")
     assert [turn.said for turn in again.evidence.turns] == [turn.said for turn in first.evidence.turns]
     assert [use.arguments for use in again.evidence.tools] == [use.arguments for use in first.evidence.tools]
+
+
+@pytest.mark.parametrize(("agent", "passes"), [("faithful", 12), ("null", 1), ("careless", 5)])
+def test_the_figures_of_the_authoring_guide(agent: str, passes: int) -> None:
+    """docs/authoring-a-domain.md says how many scenarios of the front desk each stand-in passes."""
+    assert [decided(scenario, agent).outcome for scenario in FRONTDESK].count("pass") == passes
