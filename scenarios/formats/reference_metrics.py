@@ -99,8 +99,7 @@ def judge_result(trial: TrialExport) -> ReferenceJudgement | None:
     if judging.error:
         return normalise(judging.reply, claims) if judging.reply else broken(claims, _message(judging.reason))
     rows = tuple(
-        {"index": row.index, "assertion": row.claim, "passed": row.passed, "reason": row.reason}
-        for row in verdicts
+        {"index": row.index, "assertion": row.claim, "passed": row.passed, "reason": row.reason} for row in verdicts
     )
     return ReferenceJudgement(judging.score if judging.score is not None else 0.0, judging.reason, rows)
 
