@@ -52,6 +52,13 @@ class ProfileForm(ProfileModelForm):
         }
         widgets = {"parameters": forms.Textarea(attrs={"rows": 4, "class": "mono", "spellcheck": "false"})}
 
+    def clean_slug(self) -> str:
+        """Check that the kind has no other profile of this name; Django leaves that out since kind is no field here."""
+        slug: str = self.cleaned_data["slug"]
+        if Profile.objects.filter(kind=self.instance.kind, slug=slug).exclude(pk=self.instance.pk).exists():
+            raise forms.ValidationError(f"There is another {self.instance.kind} called {slug}, perhaps archived.")
+        return slug
+
     def clean(self) -> dict[str, Any]:
         """Check that both prices are given or none; everything else is the model's own rule."""
         data = super().clean() or {}

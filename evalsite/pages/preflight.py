@@ -22,7 +22,8 @@ MAX_AT_ONCE = 12
 def preflight(request: HttpRequest) -> HttpResponse:
     """POST ``profile`` (primary keys) or ``agent``, ``caller``, ``judge`` (slugs) asks; GET ``row`` shows answers."""
     if request.method == "POST":
-        rows = wake.preflight([p.pk for p in _chosen(request.POST)])
+        chosen = _chosen(request.POST)
+        rows = wake.preflight([profile.pk for profile in chosen]) if chosen else []
         rows.sort(key=lambda row: row.pk)
     else:
         wanted = _numbers(request.GET.getlist("row"))
