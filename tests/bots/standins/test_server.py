@@ -1,12 +1,7 @@
 """The endpoint over its socket, asked with the client that parties and judges use."""
 
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Iterator
 from http.client import HTTPConnection, HTTPException
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,25 +9,8 @@ import openai
 import pytest
 from openai import OpenAI
 
-ROOT = Path(__file__).resolve().parents[3]
 SCENARIO = "frontdesk__breakfast"
 HELLO: list[Any] = [{"role": "system", "content": "You are an agent."}, {"role": "user", "content": "Hello"}]
-
-
-@pytest.fixture(scope="module")
-def base_url() -> Iterator[str]:
-    """Start the endpoint on a free port; the first line it prints is its address."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "bots.standins.server", "--port", "0"],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    yield process.stdout.readline().strip()
-    process.terminate()
-    assert process.wait(timeout=10) is not None
 
 
 @pytest.fixture
