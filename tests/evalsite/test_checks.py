@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -47,8 +48,13 @@ def sqlite(**changes: Any) -> dict[str, Any]:
     return {"default": {"ENGINE": "django.db.backends.sqlite3", "OPTIONS": {**options, **changes}}}
 
 
-def test_good_sqlite_options(settings: Settings) -> None:
-    settings.DATABASES = sqlite()
+def use(monkeypatch: pytest.MonkeyPatch, databases: dict[str, Any]) -> None:
+    """Let only the checks see these databases: Django must not."""
+    monkeypatch.setattr(checks, "settings", SimpleNamespace(DATABASES=databases))
+
+
+def test_good_sqlite_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    use(monkeypatch, sqlite())
     assert checks.check_sqlite() == []
 
 
@@ -60,15 +66,15 @@ def test_good_sqlite_options(settings: Settings) -> None:
         ({"init_command": ""}, "journal_mode=WAL"),
     ],
 )
-def test_sqlite_options_that_lose_writes(settings: Settings, change: dict[str, Any], named: str) -> None:
-    settings.DATABASES = sqlite(**change)
+def test_sqlite_options_that_lose_writes(monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], named: str) -> None:
+    use(monkeypatch, sqlite(**change))
     (found,) = checks.check_sqlite()
     assert found.id == "callboard.E003"
     assert named in found.msg
 
 
-def test_postgresql_needs_no_sqlite_options(settings: Settings) -> None:
-    settings.DATABASES = {"default": {"ENGINE": "django.db.backends.postgresql"}}
+def test_postgresql_needs_no_sqlite_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    use(monkeypatch, {"default": {"ENGINE": "django.db.backends.postgresql"}})
     assert checks.check_sqlite() == []
 
 

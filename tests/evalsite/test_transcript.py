@@ -172,7 +172,7 @@ def test_a_refused_call_names_its_failure_and_a_write_its_exact_change() -> None
     refused = html(events.ToolReturned("agent", 1, "cancel", False, "Error", 1.0, "order_not_pending"))
     assert "refused" in refused
     assert "order_not_pending" in refused
-    changes = [
+    changes: list[dict[str, Any]] = [
         {"side": "agent", "path": ["orders", "#W1", "items", 0, "price"], "before": 10, "after": 12, "op": "set"},
         {"side": "user", "path": ["phone", "on"], "before": None, "after": True, "op": "add"},
     ]

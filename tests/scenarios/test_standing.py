@@ -1,5 +1,7 @@
 """How a run stands: progress, headline, signals, what is left out; from aggregates that agree with the rows."""
 
+from typing import Any
+
 import pytest
 from django.utils import timezone
 
@@ -52,7 +54,7 @@ def test_open_trials_are_left_out_by_name() -> None:
         (["pass", "cancelled"], {"cancel_requested_at": timezone.now()}, "cancelled"),
     ],
 )
-def test_the_state_is_read_from_the_trials(states: list[str], facts: dict[str, object], state: str) -> None:
+def test_the_state_is_read_from_the_trials(states: list[str], facts: dict[str, Any], state: str) -> None:
     run = make_run(2, 1, states, **facts)
     assert standings([run])[run.pk].state == state
 

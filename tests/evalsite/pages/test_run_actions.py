@@ -41,7 +41,7 @@ def test_pause_and_resume(acting: Client) -> None:
     act(acting, run, "resume")
     run.refresh_from_db()
     assert run.paused_at is None
-    acting.wake.assert_called_once()  # type: ignore[attr-defined]
+    acting.wake.assert_called_once()
 
 
 def test_cancel_says_what_it_ended_and_keeps_scores(acting: Client, operator: User) -> None:
@@ -111,7 +111,7 @@ def test_the_run_folder_is_a_zip(client: Client, viewer: User) -> None:
     run = make_run(list(Scenario.objects.filter(domain="frontdesk")[:2]), 1, ["cancelled"], domain="frontdesk")
     client.force_login(viewer)
     response = client.get(f"/runs/{run.pk}/export.zip")
-    archive = zipfile.ZipFile(io.BytesIO(b"".join(response)))  # type: ignore[arg-type]
+    archive = zipfile.ZipFile(io.BytesIO(b"".join(response)))
     assert archive.testzip() is None
     folders = {name.split("/")[0] for name in archive.namelist()}
     assert len(folders) == 1
