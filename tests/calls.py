@@ -125,7 +125,11 @@ CHANGES: list[dict[str, Any]] = [
 
 def exchange_call(trial: Trial) -> Call:
     """Record a short retail call in which the agent exchanges one item, wrongly, and forgets another."""
-    call = Call(trial).begin()
+    return exchange(Call(trial).begin())
+
+
+def exchange(call: Call) -> Call:
+    """Go on with a call as ``exchange_call`` does."""
     call.turn("agent", "Hello, how can I help you today?")
     call.turn(
         "user",

@@ -79,7 +79,7 @@ function addRow(row) {
   if (same && transcript.contains(same)) same.replaceWith(item);
   else {
     transcript.append(item);
-    if (item.getClientRects().length) unseen += 1;
+    if (item.getClientRects().length && row.kind !== "turn.started") unseen += 1;
   }
   htmx.process(item);
   if (row.mark) addMark(row.mark);
