@@ -61,16 +61,16 @@ class Lane:
         *,
         width: int,
         key: UUID | None = None,
-        budget_s: float = BUDGET_S,
-        linger_s: float = LINGER_S,
+        budget_s: float | None = None,
+        linger_s: float | None = None,
     ) -> None:
         self.key = key or uuid4()
         self.width = width
         self.recorder = Recorder()
         self._hold_call = hold_call
         self._score = score
-        self._ends_at = time.monotonic() + budget_s
-        self._linger_s = linger_s
+        self._ends_at = time.monotonic() + (BUDGET_S if budget_s is None else budget_s)
+        self._linger_s = LINGER_S if linger_s is None else linger_s
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopping = asyncio.Event()
 

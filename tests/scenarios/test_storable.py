@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from django.utils import timezone
+
 from scenarios.models import TrialEvent
 from scenarios.storable import storable
 from tests.factories import make_trial
@@ -28,7 +30,7 @@ def test_odd_values_can_be_stored_and_read(value: Any, stored: Any) -> None:
     assert TrialEvent(data=made).data == made
     trial = make_trial(state="running")
     TrialEvent.objects.create(
-        trial=trial, seq=1, at_ms=0, kind="note", data={"value": made}, created_at=trial.started_at
+        trial=trial, seq=1, at_ms=0, kind="note", data={"value": made}, created_at=timezone.now()
     )
     assert TrialEvent.objects.get().data == {"value": stored}
 
