@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -24,6 +25,8 @@ def main() -> int:
     options = parser.parse_args()
     if unknown := set(options.names) - set(NAMES):
         parser.error(f"no figure is called {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
+    # Asked to stop, stop the site and remove the folder first.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     folder = tempfile.mkdtemp(prefix="callboard-bench-")
     try:
         return _run(options.names or list(NAMES), folder, options.json)

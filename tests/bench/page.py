@@ -33,6 +33,7 @@ def measure() -> list[Figure]:
     conditions = (
         f"{run.trial_count:,} trials in {SCENARIOS} scenarios, {connection.vendor}, {size / 1000:.0f} kB of HTML"
     )
+    run.delete()  # lanes of a later measurement would hold its queued trials
     median = statistics.median(times)
     return [
         Figure(
