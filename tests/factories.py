@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from itertools import cycle, islice, product
 from typing import Any
+from uuid import uuid4
 
 from django.utils import timezone
 
@@ -132,7 +133,7 @@ def new_trial(run: Run, scenario: Scenario, number: int = 1, state: str = "queue
             "breakdown": BREAKDOWNS.get(state, {}),
         }
     elif state != "queued":
-        facts = {"status": state, "started_at": now, "heartbeat_at": now, "attempts": 1}
+        facts = {"status": state, "started_at": now, "heartbeat_at": now, "attempts": 1, "lease": uuid4()}
     return Trial(run=run, scenario=scenario, number=number, **{**facts, **fields})
 
 

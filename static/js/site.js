@@ -100,18 +100,14 @@ function announce(text) {
   document.getElementById("announcer").textContent = text;
 }
 
-document.addEventListener("htmx:responseError", (event) => {
-  announce(`The site answered ${event.detail.xhr.status}; nothing was changed on this page. Reload to see how things stand.`);
-});
-document.addEventListener("htmx:sendError", () => announce("The site cannot be reached; nothing was changed on this page."));
+function complain(text) {
+  const place = document.getElementById("problem");
+  place.textContent = text;
+  place.hidden = !text;
+}
 
-// A button that asks before it acts opens the dialog it names.
-document.addEventListener("click", (event) => {
-  const opener = event.target.closest("[data-dialog]");
-  if (!opener) return;
-  const dialog = document.getElementById(opener.dataset.dialog);
-  if (dialog) {
-    event.preventDefault();
-    dialog.showModal();
-  }
+document.addEventListener("htmx:responseError", (event) => {
+  complain(`The site answered ${event.detail.xhr.status}; what you see is as it was before. Reload the page to see how things stand.`);
 });
+document.addEventListener("htmx:sendError", () => complain("The site cannot be reached; what you see is as it was before."));
+document.addEventListener("htmx:afterRequest", (event) => event.detail.successful && complain(""));
