@@ -51,7 +51,7 @@ class Child:
     service: Service
     process: "subprocess.Popen[bytes]"
     started_at: float = field(default_factory=time.monotonic)
-    backoff_s: float = BACKOFF_S
+    backoff_s: float = field(default_factory=lambda: BACKOFF_S)
     restart_at: float | None = None
 
 
