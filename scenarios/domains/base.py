@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -15,6 +15,7 @@ from scenarios.sides import Side
 from scenarios.state.overlay import Overlay, Seed
 
 Fidelity = Literal["canonical", "reference"]
+_Spelled = TypeVar("_Spelled")
 ToolKind = Literal["read", "write"]
 Signal = Literal[
     "is_action_match", "db_state_match", "db_state_assertion", "nl_assertion", "judge_passed", "clean_exit"
@@ -153,7 +154,7 @@ class ToolContext:
     # Arguments that are recorded otherwise than they were said (fidelity "canonical").
     recorded_arguments: dict[str, Any] = field(default_factory=dict)
 
-    def spelling(self, argument: str, said: str, stored: str) -> str:
+    def spelling(self, argument: str, said: _Spelled, stored: _Spelled) -> _Spelled:
         """Return how an identifier is recorded: as the database spells it, in fidelity "reference" as it was said.
 
         The recorded arguments follow suit.
