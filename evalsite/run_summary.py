@@ -21,7 +21,7 @@ def as_table(standing: Standing) -> str:
         table.add_row(name, value)
     with console.capture() as captured:
         console.print(table)
-    return captured.get().rstrip()
+    return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
 
 def as_json(standing: Standing) -> str:
