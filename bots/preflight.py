@@ -69,6 +69,8 @@ async def _ask(profile: Mapping[str, Any]) -> str:
 
 async def _dial(profile: Mapping[str, Any]) -> str:
     """Open and close an external party's socket."""
+    if profile["tools_run"] == "theirs":
+        raise Unreachable("calls cannot be held with bots that keep their own tools yet: set 'tools run' to 'with us'")
     try:
         async with connect(profile["address"], open_timeout=TIMEOUT_S):
             return "the socket opens"

@@ -96,6 +96,11 @@ class RunConfig(BaseModel):
         for role, profile in (("agent", self.agent), ("caller", self.caller), ("judge", self.judge)):
             if profile is not None and profile.kind != role:
                 raise ValueError(f"{role}: {profile.slug!r} is a profile of a {profile.kind}; choose one of a {role}")
+            if profile is not None and profile.tools_run == "theirs":
+                raise ValueError(
+                    f"{role}: {profile.slug!r} keeps its tools with the bot, and calls cannot be held so yet; "
+                    "set 'tools run' to 'with us' in the profile"
+                )
         if not self.scenarios:
             raise ValueError("scenarios: none chosen; a run needs at least one")
         twice = [name for name, count in Counter(ref.name for ref in self.scenarios).items() if count > 1]

@@ -5,7 +5,10 @@ from typing import Any
 
 import pytest
 
+from bots.bridge.contract import PartyFailed
+from bots.bridge.preparing import address_of
 from bots.bridge.wire import MAX_FRAME_BYTES, encode
+from scenarios.launch import FrozenProfile, RunConfig, ScenarioRef
 from scenarios.sides import Side
 from tests.bots.conftest import Held, PartyServer, Stage, start_party
 from tests.bots.endpoint import Ask, Step, say
@@ -198,12 +201,15 @@ async def test_control_tokens_are_not_said_but_kept(stage: Stage) -> None:
     assert "<|" not in stage.endpoint.messages("agent")[-1]["content"]
 
 
-async def test_tools_that_stay_with_the_bot_are_refused_in_words(stage: Stage) -> None:
-    stage.agent = {"address": "ws://127.0.0.1:9", "tools_run": "theirs"}
-    held = await stage.hold()
-    assert held.failure is not None
-    assert held.failure.kind == "tools_theirs_unsupported"
-    assert "let its tools run with us" in str(held.failure)
+def test_tools_that_stay_with_the_bot_are_refused_in_words() -> None:
+    profile = FrozenProfile(slug="nemo", kind="agent", address="ws://127.0.0.1:9", tools_run="theirs")
+    with pytest.raises(PartyFailed, match="let its tools run with us") as caught:
+        address_of(profile, "agent")
+    assert not caught.value.retry
+    caller = FrozenProfile(slug="c", kind="caller", model="m")
+    refs = [ScenarioRef(name="x", fingerprint="f")]
+    with pytest.raises(ValueError, match="agent: 'nemo' keeps its tools with the bot"):
+        RunConfig(domain="d", scenarios=refs, trials=1, agent=profile, caller=caller, judge=None)
 
 
 @pytest.mark.parametrize(
