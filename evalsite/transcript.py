@@ -23,7 +23,15 @@ MAX_CHANGES = 12
 TALK = frozenset({"turn.started", "turn.ended"})
 # Bookkeeping that is shown with "everything" only; its figures stand in the right column.
 QUIET = frozenset(
-    {"party.prepared", "usage.reported", "context.pulled", "signal.scored", "verdict.given", "latency.measured"}
+    {
+        "attempt.started",
+        "party.prepared",
+        "usage.reported",
+        "context.pulled",
+        "signal.scored",
+        "verdict.given",
+        "latency.measured",
+    }
 )
 TEMPLATES = {
     kind: f"trials/events/_{kind.replace('.', '_')}.html"
@@ -218,7 +226,8 @@ def mark(event: StoredEvent) -> dict[str, Any] | None:
         "shape": shape,
         "target": target,
         "start": start,
-        "length": event.at_ms - start,
+        # A shape without width is not drawn at all.
+        "length": max(1, event.at_ms - start),
         "end": event.at_ms,
         "lane": {"user": 0, "agent": 12}.get(event.side, 24) if event.kind == "turn.ended" else 24,
     }

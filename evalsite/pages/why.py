@@ -12,8 +12,6 @@ from scenarios import domains
 from scenarios.domains.base import ScenarioSpec
 from scenarios.models import SignalResult, Trial, TrialEvent, Verdict
 
-# Signals in the order in which a reader asks for them.
-ORDER = ("nl_assertion", "judge_passed", "db_state_match", "db_state_assertion", "is_action_match", "clean_exit")
 # Latency parts in the order in which they happen.
 PARTS = ("endpointing", "stt", "model", "tools", "tts", "transport")
 WRONG = ("wrong", "missing", "unexpected")
@@ -23,12 +21,13 @@ def explain(trial: Trial, record: CallRecord) -> dict[str, Any]:
     """Return the right column: signals, claims, predicates, database, actions, latency, judge."""
     signals = _latest(trial.signals.all())
     verdicts = _latest(trial.verdicts.select_related("judge"))
-    by_name = {signal.signal: signal for signal in signals}
+    by_name = {signal.signal: signal for signal in signals if signal.state != "not_applicable"}
     places = _places(record, verdicts)
     claims = [_verdict(v, places) for v in verdicts if v.signal == "nl_assertion"]
     judging = trial.judgings.select_related("judge").first()
     return {
-        "signals": sorted(signals, key=lambda signal: ORDER.index(signal.signal)),
+        "is_scored": bool(signals),
+        "not_applicable": [signal.signal for signal in signals if signal.state == "not_applicable"],
         "claims": claims,
         "predicates": [_verdict(v, places) for v in verdicts if v.signal == "db_state_assertion"],
         "nl_signal": by_name.get("nl_assertion"),
