@@ -1,6 +1,7 @@
 """What is known to be odd about single airline tasks, for their pages.
 
-Sources: the benchmark's own change log and issues, and a replay of every gold action (field-reports.md, part B).
+Sources: the benchmark's own change log and issues, and a replay of every gold action (field-reports.md, part B). That
+an agent which does nothing reaches the expected state of 24 tasks (issue 384) is measured, so it is not listed here.
 """
 
 _PAID_OUT = "The gold paid for a delay although this passenger has no claim; the action was removed in 1.0.0."
@@ -9,26 +10,21 @@ _TOLD_APART = "The caller said economy where the gold meant basic economy; told 
 _REWORDED = "More than one course was right before the instructions were made explicit in 1.0.0."
 _LOOPHOLE = "A way round the policy was closed in the instructions in 1.0.0."
 _DATA = "Data of the task were corrected in 1.0.0."
-_REFUSAL = "A refusal: an agent that does nothing reaches the expected state (issue 384)."
 _ORDER_MATTERS = "The hash depends on the order in which the entries of a list argument stand."
 _CONTRADICTED = (
     "Rulings on its assertions were seen to contradict their own reasons (issue 436); here they do not count."
 )
 
 KNOWN_ERRORS: dict[str, tuple[str, ...]] = {
-    "0": (_REFUSAL,),
-    "1": (_REFUSAL,),
-    "2": (_REFUSAL, _PAID_OUT),
-    "3": ("The expected state is the start. The fact that upstream wants said does not gate here.",),
-    "4": (_REFUSAL,),
-    "5": (_REFUSAL, _REWORDED),
-    "6": (_REFUSAL, "The simulated caller may claim a double booking that does not exist (issue 494)."),
+    "2": (_PAID_OUT,),
+    "5": (_REWORDED,),
+    "6": ("The simulated caller may claim a double booking that does not exist (issue 494).",),
     "7": (_NOT_ALLOWED,),
     "8": (_ORDER_MATTERS,),
-    "9": (_REFUSAL, _NOT_ALLOWED, "An assertion named May 12 for May 22 (issues 26, 47, 156)."),
-    "10": (_REFUSAL, _CONTRADICTED),
+    "9": (_NOT_ALLOWED, "An assertion named May 12 for May 22 (issues 26, 47, 156)."),
+    "10": (_CONTRADICTED,),
     "12": (_REWORDED, "What the agent says is not evaluated (issue 384)."),
-    "13": (_REFUSAL, _LOOPHOLE, _CONTRADICTED),
+    "13": (_LOOPHOLE, _CONTRADICTED),
     "14": (
         "The caller wanted a card that the profile does not hold; replaced in 1.0.0.",
         f"{_ORDER_MATTERS[:-1]}: the payments (issue 514).",
@@ -42,28 +38,20 @@ KNOWN_ERRORS: dict[str, tuple[str, ...]] = {
     "23": (f"{_DATA[:-1]}: passenger names (issue 27).", _ORDER_MATTERS),
     "24": (_ORDER_MATTERS,),
     "25": (_REWORDED, _ORDER_MATTERS),
-    "26": (_REFUSAL,),
-    "27": (_REFUSAL, _PAID_OUT),
-    "28": (_REFUSAL,),
+    "27": (_PAID_OUT,),
     "29": (_LOOPHOLE, "The gold is disputed (issues 29, 36).", "What the agent says is not evaluated (issue 384)."),
     "30": (_REWORDED,),
-    "31": (_REFUSAL,),
     "32": (_LOOPHOLE,),
     "33": (f"{_DATA[:-1]}: bag charge of a gold member.",),
-    "34": (_REFUSAL, "The budget covered only part of what is wanted; corrected in 1.0.0."),
+    "34": ("The budget covered only part of what is wanted; corrected in 1.0.0.",),
     "35": (f"{_DATA[:-1]}: date of birth.", "The simulated caller may add a passenger who is not in it (issue 172)."),
-    "36": (_REFUSAL, _REWORDED),
+    "36": (_REWORDED,),
     "37": (_NOT_ALLOWED,),
-    "38": (_REFUSAL, _PAID_OUT),
+    "38": (_PAID_OUT,),
     "39": (_REWORDED,),
     "40": (_ORDER_MATTERS,),
-    "41": (_REFUSAL,),
     "42": ("The caller's town contradicted the address; corrected in 1.0.0.",),
-    "43": (_REFUSAL, "A guard was added in 1.0.0: the caller's health matter could draw unsafe advice."),
+    "43": ("A guard was added in 1.0.0: the caller's health matter could draw unsafe advice.",),
     "44": (_NOT_ALLOWED, "What the agent says is not evaluated (issue 384)."),
-    "45": (_REFUSAL, _LOOPHOLE),
-    "46": (_REFUSAL,),
-    "47": (_REFUSAL,),
-    "48": (_REFUSAL,),
-    "49": (_REFUSAL,),
+    "45": (_LOOPHOLE,),
 }
