@@ -14,7 +14,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import QueryDict
 
 from scenarios.domains.base import SIGNALS
-from scenarios.models import Run, Scenario, Trial
+from scenarios.models import Run, Scenario, SignalResult, Trial
 from scenarios.scoring.results import OUTCOMES
 from scenarios.standing import OPEN
 
@@ -22,8 +22,6 @@ RUN_STATES: Mapping[str, str] = {"open": "open", "paused": "paused", "finished":
 KINDS: Mapping[str, str] = {"model": "models", "rehearsal": "rehearsals"}
 RUNS_A_PAGE = 25
 SCENARIOS_A_PAGE = 50
-# Signals in a breakdown's list: the positions that a query looks at.
-_PLACES = range(len(SIGNALS))
 
 
 @dataclass
@@ -121,10 +119,7 @@ class TrialFilter:
         if self.outcome:
             trials = trials.filter(Q(outcome=self.outcome) | Q(status=self.outcome, outcome=""))
         if self.signal:
-            failed = Q()
-            for place in _PLACES:
-                failed |= Q(**{f"breakdown__failed__{place}": self.signal})
-            trials = trials.filter(failed)
+            trials = trials.filter(Exists(_failed(self.signal)))
         return trials
 
 
@@ -192,6 +187,13 @@ def _known(value: str, values: Mapping[str, Any], name: str, problems: list[str]
         return value
     problems.append(f"There is no {name} {value!r}; there are {', '.join(values)}.")
     return ""
+
+
+def _failed(signal: str) -> QuerySet[SignalResult]:
+    """Return the results that say a trial failed this signal by its newest scoring, whether it gates or not."""
+    newer = SignalResult.objects.filter(trial=OuterRef("trial"), scoring__gt=OuterRef("scoring"))
+    failed = Q(state="failed") | Q(state="excluded", value=False)
+    return SignalResult.objects.filter(failed, ~Exists(newer), trial=OuterRef("pk"), signal=signal)
 
 
 def _number(text: str) -> Q:

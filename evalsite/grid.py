@@ -49,8 +49,8 @@ class GridRow:
     @property
     def reason(self) -> str:
         """Return why the first match that is no pass is none."""
-        matches = [cell.trial for cell in self.cells if not cell.is_other]
-        return next((trial.outcome_reason for trial in matches if trial.outcome_reason), "")
+        matches = (cell.trial for cell in self.cells if not cell.is_other)
+        return next((trial.outcome_reason for trial in matches if trial.outcome != "pass" and trial.outcome_reason), "")
 
 
 def rows_a_page(run: Run) -> int:

@@ -224,7 +224,8 @@ def like(run: Run) -> dict[str, Any]:
         "ids": "" if len(names) == everything else " ".join(names),
         **parties,
         **{name: config["limits"][name] for name in LIMIT_FIELDS},
-        **{name: config[name] for name in ("trials", "channel", "pace_s")},
+        **{name: config[name] for name in ("trials", "channel")},
+        "pace_s": f"{config['pace_s']:g}",
     }
 
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 from django.utils import timezone
 
 from scenarios.launch import FrozenProfile, Limits, RunConfig, ScenarioRef
-from scenarios.models import Profile, Run, Scenario, Trial
+from scenarios.models import Profile, Run, Scenario, SignalResult, Trial
 from scenarios.scoring.results import OUTCOMES
 
 STATUS_OF_OUTCOME = {"cancelled": "cancelled", "over_budget": "cancelled", "infra_error": "error"}
@@ -110,6 +110,17 @@ def make_scenarios(count: int, domain: str = "toy") -> list[Scenario]:
         ignore_conflicts=True,
     )
     return list(Scenario.objects.filter(domain=domain, position__range=(1, count)))
+
+
+def add_signals(run: Run) -> None:
+    """Give the run's trials the signal results that their breakdowns tell of."""
+    results = [
+        SignalResult(trial=trial, signal=signal, state=state, is_gating=state != "excluded", value=state == "passed")
+        for trial in run.trials.all()
+        for state, signals in trial.breakdown.items()
+        for signal in signals
+    ]
+    SignalResult.objects.bulk_create(results, batch_size=1000)
 
 
 def new_trial(run: Run, scenario: Scenario, number: int = 1, state: str = "queued", **fields: Any) -> Trial:

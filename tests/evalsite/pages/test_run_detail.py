@@ -8,7 +8,7 @@ from django.template.loader import render_to_string
 from django.test import Client
 
 from scenarios.models import Run, Scenario, SignalResult, Trial
-from tests.factories import make_run, make_scenario, make_scenarios
+from tests.factories import add_signals, make_run, make_scenario, make_scenarios
 
 pytestmark = pytest.mark.django_db
 
@@ -71,6 +71,7 @@ def test_the_cell_on_the_page_is_the_cell_of_the_stream(reader: Client) -> None:
         ("?outcome=queued", ["toy__4"]),
         ("?signal=db_state_match", ["toy__2"]),
         ("?signal=clean_exit", ["toy__3"]),
+        ("?signal=is_action_match", ["toy__1", "toy__2"]),
         ("?outcome=fail&signal=clean_exit", []),
         ("?tag=refund", ["toy__3"]),
         ("?q=TOY__1", ["toy__1"]),
@@ -81,7 +82,26 @@ def test_filters_live_in_the_address(reader: Client, query: str, names: list[str
     scenarios = make_scenarios(4)
     Scenario.objects.filter(name="toy__3").update(tags=["refund"])
     run = make_run(scenarios, 1, ["pass", "fail", "stalled", "queued"])
+    add_signals(run)
     assert shown(page(reader, run, query)) == names
+
+
+def test_scoring_again_changes_what_failed(reader: Client) -> None:
+    run = make_run(1, 1, ["fail"])
+    add_signals(run)
+    SignalResult.objects.create(
+        trial=run.trials.get(), signal="db_state_match", state="passed", is_gating=True, value=True, scoring=2
+    )
+    assert shown(page(reader, run, "?signal=db_state_match")) == []
+
+
+def test_only_what_went_wrong_is_explained(reader: Client) -> None:
+    run = make_run(2, 1, ["pass", "fail"])
+    Trial.objects.filter(outcome="pass").update(outcome_reason="every gating signal passed")
+    Trial.objects.filter(outcome="fail").update(outcome_reason="the database differs")
+    grid = page(reader, run).split('class="grid"')[1]
+    assert "the database differs</td>" in grid
+    assert "every gating signal passed</td>" not in grid
 
 
 def test_a_mistyped_filter_is_named(reader: Client) -> None:
@@ -169,15 +189,7 @@ def test_ten_thousand_trials_take_few_queries_and_one_page_of_rows(
     reader: Client, django_assert_max_num_queries: Callable[[int], object]
 ) -> None:
     run = make_run(2500, 4, ["pass", "fail", "judge_error", "infra_error", "queued"])
-    trials = list(run.trials.exclude(outcome="").values_list("pk", "outcome"))
-    SignalResult.objects.bulk_create(
-        [
-            SignalResult(trial_id=pk, signal=signal, state="passed", is_gating=True, value=outcome == "pass")
-            for pk, outcome in trials
-            for signal in ("db_state_match", "clean_exit")
-        ],
-        batch_size=1000,
-    )
+    add_signals(run)
     reader.get("/runs/")  # once, so that what a process loads once is loaded
     with django_assert_max_num_queries(19):  # type: ignore[attr-defined]
         text = page(reader, run, "?outcome=fail&signal=db_state_match")
