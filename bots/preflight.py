@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import openai
+from asgiref.sync import sync_to_async
+from django.db import connections
 from django.utils import timezone
 from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
@@ -27,6 +29,7 @@ async def check_all(row_ids: Sequence[int]) -> None:
     """Check every row's profile, all at once."""
     rows = [row async for row in Preflight.objects.filter(pk__in=row_ids).select_related("profile")]
     await asyncio.gather(*(_check(row) for row in rows))
+    await sync_to_async(connections.close_all)()
 
 
 async def _check(row: Preflight) -> None:

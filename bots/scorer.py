@@ -3,7 +3,7 @@
 import asyncio
 import statistics
 
-from asgiref.sync import sync_to_async
+from django.db import connections
 
 from bots import judge
 from bots.judge import JudgeAnswer
@@ -26,7 +26,7 @@ async def score(claim: Claim, evidence: Evidence | None) -> ScoredCall:
     spec = catalogue.spec(claim.scenario)
     fidelity = claim.config["fidelity"]
     if evidence is None:
-        evidence = gather(spec, await sync_to_async(_stored)(claim.trial_id), fidelity)
+        evidence = gather(spec, await asyncio.to_thread(_stored, claim.trial_id), fidelity)
     gold = await asyncio.to_thread(gold_replay, spec, fidelity)
     answer = await _ask(claim, spec, gold, evidence)
     scored = await asyncio.to_thread(score_trial, spec, gold, evidence, config, answer.reply if answer else None)
@@ -55,4 +55,8 @@ async def _ask(claim: Claim, spec: ScenarioSpec, gold: Gold, evidence: Evidence)
 
 
 def _stored(trial_id: int) -> list[TrialEvent]:
-    return list(TrialEvent.objects.filter(trial=trial_id).order_by("seq"))
+    """Read a record, on a connection that does not outlive the reading."""
+    try:
+        return list(TrialEvent.objects.filter(trial=trial_id).order_by("seq"))
+    finally:
+        connections.close_all()
