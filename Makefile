@@ -25,7 +25,7 @@ lint: .venv/dev  ## ruff, mypy, import contracts, templates, migrations, deploym
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports --no-timings
+	$(BIN)/lint-imports
 	$(BIN)/djlint templates --lint --quiet
 	CALLBOARD_VAR=$$(mktemp -d) $(MANAGE) makemigrations --check --dry-run
 	HTTPS=1 CALLBOARD_VAR=$$(mktemp -d) $(MANAGE) check --deploy --fail-level WARNING
