@@ -1,7 +1,6 @@
 """All the ways a call ends."""
 
 import asyncio
-import time
 
 import pytest
 
@@ -101,11 +100,9 @@ async def test_the_turn_limit(stage: Stage) -> None:
 
 async def test_the_time_limit_ends_a_call_in_the_middle_of_a_turn(stage: Stage) -> None:
     stage.script([say("Hello!"), Step("Late.", hang_s=5)], [say("Hi.")])
-    started = time.monotonic()
     held = await stage.hold(limits={"max_duration_s": 1})
     assert held.end["reason"] == "time_limit"
     assert held.end["duration_ms"] >= 1000
-    assert time.monotonic() - started < 30
     assert "still open" in held.record.notes()
 
 
