@@ -10,7 +10,7 @@ _TOLD_APART = "The caller said economy where the gold meant basic economy; told 
 _REWORDED = "More than one course was right before the instructions were made explicit in 1.0.0."
 _LOOPHOLE = "A way round the policy was closed in the instructions in 1.0.0."
 _DATA = "Data of the task were corrected in 1.0.0."
-_ORDER_MATTERS = "The hash depends on the order in which the entries of a list argument stand."
+_ORDER_MATTERS = "The hash depends on the order in which passengers or payments are listed."
 _CONTRADICTED = (
     "Rulings on its assertions were seen to contradict their own reasons (issue 436); here they do not count."
 )
@@ -27,7 +27,7 @@ KNOWN_ERRORS: dict[str, tuple[str, ...]] = {
     "13": (_LOOPHOLE, _CONTRADICTED),
     "14": (
         "The caller wanted a card that the profile does not hold; replaced in 1.0.0.",
-        f"{_ORDER_MATTERS[:-1]}: the payments (issue 514).",
+        f"{_ORDER_MATTERS[:-1]} (issue 514).",
     ),
     "15": (_TOLD_APART,),
     "16": (_TOLD_APART,),

@@ -129,19 +129,22 @@ def test_known_errors_are_those_of_tasks_that_exist(airline: Tau2Airline) -> Non
     assert notes["0"] == []
 
 
-def reversed_lists(action: GoldAction) -> GoldAction:
-    turned = {name: value[::-1] if isinstance(value, list) else value for name, value in action.arguments.items()}
-    return replace(action, arguments=turned)
+def turned(action: GoldAction) -> GoldAction:
+    """Return an action with passengers and payments the other way round; the order of flights is meant to matter."""
+    lists = {
+        name: action.arguments[name][::-1] for name in ("passengers", "payment_methods") if name in action.arguments
+    }
+    return replace(action, arguments={**action.arguments, **lists})
 
 
 def test_the_order_of_a_list_matters_exactly_where_it_is_said_to(airline: Tau2Airline) -> None:
-    noted = {task for task, notes in KNOWN_ERRORS.items() if any("order in which" in note for note in notes)}
+    noted = {task for task, notes in KNOWN_ERRORS.items() if any("the order in which" in note for note in notes)}
     measured = set()
     for spec in airline.scenarios():
-        turned = replace(spec, gold_actions=tuple(map(reversed_lists, spec.gold_actions)))
-        if gold_replay(turned).expected_hashes != gold_replay(spec).expected_hashes:
+        other = replace(spec, gold_actions=tuple(map(turned, spec.gold_actions)))
+        if gold_replay(other).expected_hashes != gold_replay(spec).expected_hashes:
             measured.add(spec.task_id)
-    assert measured == noted
+    assert measured == noted == {"8", "14", "20", "23", "24", "25", "40"}
 
 
 @pytest.fixture

@@ -188,7 +188,7 @@ def test_cancelling_twice_reverses_the_refunds_again(environment: Environment) -
     assert [entry["amount"] for entry in again["payment_history"]] == [198, -198, -198, 198]
 
 
-UPDATES = {
+UPDATES: dict[str, dict[str, Any]] = {
     "update_reservation_baggages": {"total_baggages": 3, "nonfree_baggages": 0},
     "update_reservation_flights": {
         "cabin": "business",
