@@ -3,7 +3,7 @@
 import shlex
 import uuid
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.conf import settings
@@ -18,6 +18,11 @@ from scenarios.launch import FrozenProfile, Limits, RunConfig, expand
 from scenarios.models import Profile, Run, Scenario, Trial
 from scenarios.selection import BadSelection, Selection
 
+if TYPE_CHECKING:
+    ProfileChoice = forms.ModelChoiceField[Profile]
+else:
+    ProfileChoice = forms.ModelChoiceField
+
 SELECTION_FIELDS = ("domain", "q", "ids", "tags", "persona", "with_claims", "failed_in", "sample", "seed")
 # Options of ``manage.py evaluate`` and the fields they stand for.
 OPTIONS = {
@@ -29,6 +34,15 @@ OPTIONS = {
     "--title": "title",
 }
 LIMIT_FIELDS = ("max_turns", "max_duration_s", "concurrency", "max_cost")
+
+
+class ProfileField(ProfileChoice):
+    """A choice among profiles by slug; NUL, which PostgreSQL refuses to look up, is in no slug."""
+
+    def to_python(self, value: Any) -> Profile | None:
+        """Return the profile."""
+        found: Profile | None = super().to_python(value.replace("\0", "?") if isinstance(value, str) else value)
+        return found
 
 
 class LaunchForm(forms.Form):
@@ -53,9 +67,9 @@ class LaunchForm(forms.Form):
     sample = forms.IntegerField(min_value=1, required=False, help_text="Draw this many.")
     seed = forms.IntegerField(min_value=0, max_value=2**31, initial=1, help_text="The same seed draws the same.")
 
-    agent = forms.ModelChoiceField(Profile.objects.none(), to_field_name="slug")
-    caller = forms.ModelChoiceField(Profile.objects.none(), to_field_name="slug")
-    judge = forms.ModelChoiceField(
+    agent = ProfileField(Profile.objects.none(), to_field_name="slug")
+    caller = ProfileField(Profile.objects.none(), to_field_name="slug")
+    judge = ProfileField(
         Profile.objects.none(), to_field_name="slug", required=False, empty_label="no judge: claims stay unscored"
     )
     trials = forms.IntegerField(min_value=1, max_value=100, initial=1, help_text="Repetitions of each scenario.")
@@ -83,7 +97,8 @@ class LaunchForm(forms.Form):
         usable = catalogue.domains()
         start = {"launch_key": uuid.uuid4().hex, **_defaults(), **(initial or {})}
         super().__init__(data, initial=start)
-        chosen = (data or start).get("domain") or next(iter(usable), "")
+        asked = (data or start).get("domain")
+        chosen = asked if asked in usable else next(iter(usable), "")
         self.initial["domain"] = chosen
         rows = Scenario.objects.filter(domain=chosen, is_registered=True)
         personas = rows.exclude(persona_name="").order_by("persona_name").values_list("persona_name", flat=True)
@@ -92,7 +107,7 @@ class LaunchForm(forms.Form):
         self._choices("persona", [("", "any"), *((name, name) for name in personas.distinct())])
         for kind in Profile.Kind.values:
             field = self.fields[kind]
-            assert isinstance(field, forms.ModelChoiceField)
+            assert isinstance(field, ProfileField)
             field.queryset = Profile.objects.filter(kind=kind, is_archived=False)
 
     def _choices(self, name: str, choices: list[tuple[str, str]]) -> None:
