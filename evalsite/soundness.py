@@ -90,8 +90,7 @@ def look() -> System:
         ],
         database=connection.vendor,
         counts=[
-            (model._meta.verbose_name_plural or "", model._default_manager.count())
-            for model in (Run, Trial, TrialEvent)
+            (str(model._meta.verbose_name_plural), model._default_manager.count()) for model in (Run, Trial, TrialEvent)
         ],
         folder=str(folder),
         free_bytes=shutil.disk_usage(folder).free,
