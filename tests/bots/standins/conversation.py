@@ -18,7 +18,7 @@ from scenarios.scoring.success import score_trial
 from scenarios.sides import Side
 from tests.bots.record import ListRecord
 
-MAX_TURNS = 50  # the longest faithful call has 41
+MAX_TURNS = 60  # the longest faithful call has 53
 
 
 def ask(model: str, messages: list[dict[str, Any]], **fields: Any) -> tuple[ChatRequest, Reply]:

@@ -1,4 +1,4 @@
-"""The scripted agents on both domains: the faithful one passes all that can pass, each other fails where it should.
+"""The scripted agents on three domains: the faithful one passes all that can pass, each other fails where it should.
 
 Every call is held in process, with the caller and the judge that a rehearsal has, and scored as a lane scores it.
 """
@@ -16,14 +16,15 @@ from tests.bots.standins.conversation import Conversation
 
 FRONTDESK = tuple(spec.name for spec in load()["frontdesk"].scenarios())
 RETAIL = tuple(f"tau2_retail__{number}" for number in range(114))
+AIRLINE = tuple(f"tau2_airline__{number}" for number in range(50))
 # Its only write is refused (a gift card that is too low), and its claim asks for that very write.
 CANNOT_PASS = "tau2_retail__105"
 
 
 @pytest.fixture(autouse=True)
 def _files(request: pytest.FixtureRequest) -> None:
-    """Retail needs its files; the front desk none."""
-    if "tau2_retail" in request.node.nodeid:
+    """The benchmark's domains need their files; the front desk none."""
+    if "tau2_" in request.node.nodeid:
         request.getfixturevalue("benchmarks")
 
 
@@ -45,8 +46,8 @@ def wants_saying(scene: Cue) -> bool:
     return any(map(saying, scene.spec.nl_assertions))
 
 
-scenarios = pytest.mark.parametrize("scenario", [*FRONTDESK, *RETAIL])
-some_scenarios = pytest.mark.parametrize("scenario", [*FRONTDESK, *RETAIL[::8]])
+scenarios = pytest.mark.parametrize("scenario", [*FRONTDESK, *RETAIL, *AIRLINE])
+some_scenarios = pytest.mark.parametrize("scenario", [*FRONTDESK, *RETAIL[::8], *AIRLINE[::8]])
 
 
 @scenarios

@@ -47,7 +47,7 @@ def test_the_data_root(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     domains.set_data_root(None)
 
 
-@pytest.mark.parametrize("name", ["frontdesk", "tau2_retail"])
+@pytest.mark.parametrize("name", ["frontdesk", "tau2_retail", "tau2_airline"])
 def test_every_domain_keeps_the_contract(name: str, benchmarks: Path) -> None:
     domain = domains.load()[name]
     tools = {tool.model_name(): tool for tool in domain.tools("agent")}
