@@ -5,12 +5,13 @@ a diff has faults exactly when the hashes differ.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from scenarios.sides import Side
 from scenarios.state.causes import GoldStep, Use, Writes, refused_for, value_at
 from scenarios.state.changes import ABSENT, Path, same_leaf
+from scenarios.state.likeness import OTHER_ORDER, is_other_order, likeness, rows_of
 from scenarios.state.overlay import Overlay
 
 # missing: changed in the gold, as in the seed here; unexpected: as in the seed in the gold, changed here;
@@ -38,6 +39,8 @@ class FieldDiff:
     # Position (from 0) and name of the gold call that gives the expected value.
     gold_call: int | None = None
     gold_tool: str | None = None
+    # How expected and actual are alike though they differ (order, type, normal form); makes no field right.
+    note: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the form that signal results store."""
@@ -64,7 +67,7 @@ def three_way(
         was, should, became = (value_at(database, path, path[-1]) for database in (before, wanted, found))
         for leaf, values in _walk(was, should, became, path):
             fields.append(_judge(leaf, values, history, plan, uses, actual))
-    return fields
+    return _with_pairs(fields)
 
 
 def has_faults(fields: Sequence[FieldDiff]) -> bool:
@@ -80,7 +83,13 @@ def _touched_paths(expected: Overlay, actual: Overlay) -> list[Path]:
 
 
 def _walk(seed: Any, expected: Any, actual: Any, path: Path) -> Iterator[tuple[Path, tuple[Any, Any, Any]]]:
-    """Yield each differing place with its three values; whole records where one side lacks them."""
+    """Yield each differing place with its three values; whole records where one side lacks them.
+
+    Lists are compared by position, but one that only has another order is one place, not as many as it is long.
+    """
+    if isinstance(expected, list) and isinstance(actual, list) and is_other_order(expected, actual):
+        yield path, (seed, expected, actual)
+        return
     for kind in (dict, list):
         if isinstance(expected, kind) and isinstance(actual, kind):
             was, wanted, found = (_children(value, kind) for value in (seed, expected, actual))
@@ -104,6 +113,22 @@ def _state(seed: Any, expected: Any, actual: Any) -> FieldState:
     if same_leaf(seed, actual):
         return "missing"
     return "unexpected" if same_leaf(seed, expected) else "wrong"
+
+
+def _with_pairs(fields: Sequence[FieldDiff]) -> list[FieldDiff]:
+    """Say of reordered lists of one record whether they were reordered in step, as lists of pairs must be."""
+    reordered: dict[tuple[Path, int], list[FieldDiff]] = {}
+    for field in fields:
+        if field.note == OTHER_ORDER:
+            reordered.setdefault((field.path[:-1], len(field.expected)), []).append(field)
+    notes = {}
+    for lists in reordered.values():
+        if len(lists) > 1:
+            wanted, found = rows_of([field.expected for field in lists]), rows_of([field.actual for field in lists])
+            names = " and ".join(str(field.path[-1]) for field in lists)
+            note = f"{OTHER_ORDER}; {names} {'in step' if wanted == found else 'not in step: other pairs'}"
+            notes |= {field.path: note for field in lists}
+    return [replace(field, note=notes.get(field.path, field.note)) for field in fields]
 
 
 def _judge(
@@ -139,4 +164,5 @@ def _judge(
         error=cause.error if cause else None,
         gold_call=gold_position if state != "unexpected" else None,
         gold_tool=gold_step.tool if gold_step and state != "unexpected" else None,
+        note="" if state == "right" else likeness(expected, actual),
     )

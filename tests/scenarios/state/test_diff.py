@@ -229,3 +229,67 @@ def test_a_diff_has_faults_exactly_when_the_hashes_differ(number: int) -> None:
                 scribble(overlay, source)
     rows = three_way(expected, actual, [], [])
     assert has_faults(rows) == (expected.hash != actual.hash)
+
+
+def note_of(expected: Any, actual: Any) -> list[tuple[tuple[str | int, ...], str, str]]:
+    world = World({"t": {"a": {"v": None}}})
+    world.plan("write", lambda db: db.edit("t", "a").update(v=expected))
+    world.use("write", lambda db: db.edit("t", "a").update(v=actual))
+    assert (world.expected.hash == world.actual.hash) is not has_faults(list(world.diff().values()))
+    return [(path[2:], row.state, row.note) for path, row in world.diff().items() if row.state != "right"]
+
+
+def test_lists_with_the_same_items_are_one_row_that_says_so() -> None:
+    """B02: the strict verdict stays, and the diff says what kind of difference it is."""
+    cards = [{"id": "card_1", "amount": 50}, {"id": "card_2", "amount": 30}]
+    assert note_of(cards, cards[::-1]) == [(("v",), "wrong", "same items, other order")]
+    assert [row[2] for row in note_of(cards, [cards[0], {"id": "card_2", "amount": 31}])] == [""]
+    assert note_of(["a", "a", "b"], ["a", "b", "b"]) == [(("v", 1), "wrong", "")]
+    assert note_of([1, True], [True, 1]) != []
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "note"),
+    [
+        (2, "2", "same value, other type: text, not number"),
+        (True, 1, "same value, other type: number, not truth value"),
+        (1, True, "same value, other type: truth value, not number"),
+        ("120.00", 120, "same value, other type: number, not text"),
+        ("two", 2, "other type: number, not text"),
+        ({"a": 1}, "a", "other type: text, not object"),
+        (2.5, 3, ""),
+        (2, None, ""),
+    ],
+)
+def test_a_difference_of_type_is_named(expected: Any, actual: Any, note: str) -> None:
+    """B04: text is no number and 1 is not true; the reader is told which it was."""
+    assert [row[2] for row in note_of(expected, actual)] == [note]
+
+
+def test_whole_numbers_are_equal_however_they_are_written() -> None:
+    """B04: numbers are compared by value."""
+    assert note_of(2, 2.0) == note_of(120, 120.00) == []
+
+
+def test_a_name_in_another_normal_form_is_told_apart_from_another_name() -> None:
+    """B57: the strict hash differs, and the diff says that the text is the same."""
+    assert note_of("Zo\u00eb", "Zoe\u0308") == [(("v",), "wrong", "same text, other normal form")]
+    assert note_of("Zo\u00eb", "Zoe") == [(("v",), "wrong", "")]
+
+
+@pytest.mark.parametrize(("new", "told"), [(["y", "x"], "in step"), (["x", "y"], None), (["y", "x", "z"], None)])
+def test_lists_that_belong_together_are_read_in_pairs(new: list[str], told: str | None) -> None:
+    """B03: pairs in another order keep step; the same lists out of step are other pairs."""
+    world = World({"t": {"a": {"old": [], "new": []}}})
+    world.plan("exchange", lambda db: db.edit("t", "a").update(old=["a", "b"], new=["x", "y"]))
+    world.use("exchange", lambda db: db.edit("t", "a").update(old=["b", "a"], new=new))
+    note = world.diff()["t", "a", "old"].note
+    assert note == f"same items, other order{f'; old and new {told}' if told else ''}"
+
+
+def test_lists_reordered_out_of_step_are_other_pairs() -> None:
+    """B03: each list alone is only reordered, together they mean something else."""
+    world = World({"t": {"a": {"old": [], "new": []}}})
+    world.plan("exchange", lambda db: db.edit("t", "a").update(old=["a", "b", "c"], new=["x", "y", "z"]))
+    world.use("exchange", lambda db: db.edit("t", "a").update(old=["b", "a", "c"], new=["x", "z", "y"]))
+    assert world.diff()["t", "a", "new"].note == "same items, other order; old and new not in step: other pairs"
