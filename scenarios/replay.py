@@ -8,6 +8,7 @@ from typing import Any
 from scenarios import domains
 from scenarios.domains.base import Domain, Fidelity, ScenarioSpec, Signal, ToolResult
 from scenarios.domains.environment import Environment
+from scenarios.domains.predicates import evaluate
 from scenarios.sides import Side
 from scenarios.state.overlay import Overlay
 
@@ -93,7 +94,7 @@ def _passes_by_inaction(
     holds: dict[Signal, Callable[[], bool]] = {
         "db_state_match": lambda: equals_seed,
         "db_state_assertion": lambda: all(
-            _holds(domain, spec, start, index) for index in range(len(spec.db_assertions))
+            evaluate(assertion, domain.predicates(), start).passed for assertion in spec.db_assertions
         ),
         "is_action_match": lambda: not actions,
         "nl_assertion": lambda: not spec.nl_assertions,
@@ -101,18 +102,6 @@ def _passes_by_inaction(
         "clean_exit": lambda: True,
     }
     return all(holds[signal]() for signal in spec.success_signals)
-
-
-def _holds(domain: Domain, spec: ScenarioSpec, databases: Mapping[Side, Overlay], index: int) -> bool:
-    assertion = spec.db_assertions[index]
-    predicate = domain.predicates().get(assertion.func_name)
-    database = databases.get(assertion.side)
-    if predicate is None or database is None:
-        return False
-    try:
-        return bool(predicate(database, **assertion.arguments) == assertion.assert_value)
-    except Exception:  # a predicate that cannot answer is a failed one: it stops a do-nothing agent
-        return False
 
 
 def _duplicate_of(domain: Domain, spec: ScenarioSpec) -> str | None:
@@ -127,4 +116,5 @@ def _duplicate_of(domain: Domain, spec: ScenarioSpec) -> str | None:
 
 def _content(spec: ScenarioSpec) -> str:
     steps = [*map(asdict, spec.init_actions), *map(asdict, spec.gold_actions)]
-    return json.dumps([asdict(spec.caller), steps], sort_keys=True)
+    # The prefix of the name stands for the policy: the same task under another one is no duplicate.
+    return json.dumps([spec.name.partition("__")[0], asdict(spec.caller), steps], sort_keys=True)

@@ -4,13 +4,14 @@ import hashlib
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from scenarios.domains.predicates import Predicate, predicates_of
 from scenarios.sides import Side
 from scenarios.state.overlay import Overlay, Seed
 
@@ -227,9 +228,6 @@ class ToolResult:
     arguments: Mapping[str, Any] = field(default_factory=dict)  # as given
 
 
-Predicate = Callable[..., Any]
-
-
 class Domain(ABC):
     """A namespace: policy, databases, tools, scenarios, predicates. One instance a process, made by ``register``."""
 
@@ -263,8 +261,8 @@ class Domain(ABC):
         """Return the system prompt of the simulated caller."""
 
     def predicates(self) -> Mapping[str, Predicate]:
-        """Return the predicates of ``db_assertions`` by name."""
-        return {}
+        """Return the predicates of ``db_assertions`` by name: those that are registered for the domain."""
+        return predicates_of(self.name)
 
     def initialize(self, action: InitAction, databases: Mapping[Side, Overlay], now: str) -> None:
         """Run one initialisation step as at ``now`` (ISO text); raise ``Refusal`` when it cannot be done."""

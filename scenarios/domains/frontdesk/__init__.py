@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import ClassVar
 
-from scenarios.domains.base import Domain, Predicate, ScenarioSpec, Tool, register
+from scenarios.domains.base import Domain, ScenarioSpec, Tool, register
+from scenarios.domains.frontdesk import predicates  # noqa: F401 (registers them)
 from scenarios.domains.frontdesk.loader import FOLDER, read_scenarios
-from scenarios.domains.frontdesk.predicates import PREDICATES
 from scenarios.domains.frontdesk.prompts import POLICY, caller_prompt
 from scenarios.domains.frontdesk.tools import TOOLS
 from scenarios.sides import Side
@@ -48,10 +48,6 @@ class FrontDesk(Domain):
     def caller_prompt(self, spec: ScenarioSpec) -> str:
         """Return the brief of the scenario's guest."""
         return caller_prompt(spec.caller)
-
-    def predicates(self) -> Mapping[str, Predicate]:
-        """Return the predicates of ``db_assertions``."""
-        return PREDICATES
 
     @cached_property
     def _scenarios(self) -> tuple[ScenarioSpec, ...]:
