@@ -1,6 +1,7 @@
 """One check a kind of vector: a line in, its problems out."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from itertools import zip_longest
 from typing import Any
 
@@ -8,6 +9,7 @@ from scenarios.conformance import worlds
 from scenarios.conformance.compare import Problems
 from scenarios.domains.base import DbAssertion, Domain, InitAction, MatchOptions, ToolResult
 from scenarios.domains.environment import Environment
+from scenarios.domains.predicates import evaluate
 from scenarios.replay import Gold, gold_replay
 from scenarios.scoring.action_match import match_episode, match_single
 from scenarios.sides import SIDES
@@ -47,7 +49,7 @@ def tool_line(line: Line) -> Problems:
 
 def _check_outcome(problems: Problems, line: Line, result: ToolResult) -> None:
     if line["ok"]:
-        problems.expect("result", line["result"], result.value)
+        problems.expect_result(line["result"], result.value)
     elif not _has_line_break(line["args"]):
         # The recorder told failures apart by one-line messages, so an id with a line break in it got any kind.
         problems.expect("failure", line["result"], result.error)
@@ -96,21 +98,22 @@ def gold_line(line: Line) -> Problems:
         actions = [_reference_action(action) for action in gold.reference_actions]
         problems.expect("reference_actions", line["reference_actions"], actions)
     for assertion, entry in zip_longest(spec.db_assertions, line.get("db_state_assertions") or ()):
-        _check_assertion(problems, domain, gold, assertion, entry or {})
+        _check_assertion(problems, domain, gold, assertion, entry)
     return problems
 
 
 def _check_assertion(
-    problems: Problems, domain: Domain, gold: Gold, assertion: DbAssertion | None, entry: Line
+    problems: Problems, domain: Domain, gold: Gold, assertion: DbAssertion | None, entry: Line | None
 ) -> None:
     """Check that an assertion is the recorded one and answers on the gold state as recorded."""
-    fields = {name: entry.get(name) for name in ("side", "func_name", "arguments", "assert_value")}
-    if assertion is None:
-        problems.expect("db_state_assertion", fields, None)
+    if assertion is None or entry is None:
+        problems.expect("db_state_assertion", entry, assertion and asdict(assertion))
         return
-    problems.expect("db_state_assertion", fields, {name: getattr(assertion, name) for name in fields})
-    predicate = domain.predicates()[assertion.func_name]
-    problems.expect("actual", entry.get("actual"), predicate(gold.databases[assertion.side], **assertion.arguments))
+    for name in ("side", "func_name", "arguments", "assert_value"):
+        problems.expect(f"{name} of a db_state_assertion", entry[name], getattr(assertion, name))
+    verdict = evaluate(assertion, domain.predicates(), gold.databases)
+    problems.expect("actual", entry["actual"], verdict.actual)
+    problems.expect("holds", entry["holds"], verdict.passed)
 
 
 def _gold_call(call: ToolResult) -> dict[str, Any]:
@@ -175,12 +178,11 @@ def predicate_line(line: Line) -> Problems:
     world = worlds.environment(line["seed"], line["today"])
     worlds.take(world, line["setup"])
     assertion = DbAssertion(line["predicate"], line["arguments"], line["side"], line["assert_value"])
-    predicate = worlds.domain_named(line["seed"].partition(":")[0]).predicates()[assertion.func_name]
-    try:
-        got = predicate(world.databases[assertion.side], **assertion.arguments)
-    except Exception:  # "could not answer" is all that a vector says of it
-        got = None
-    problems.expect("result", line["result"], got)
-    problems.expect("passed", line["passed"], got == assertion.assert_value)
-    problems.expect("db_sha256", line["db_sha256"], world.databases[assertion.side].hash)
+    predicates = worlds.domain_named(line["seed"].partition(":")[0]).predicates()
+    verdict = evaluate(assertion, predicates, world.databases)
+    problems.expect("result", line["result"], verdict.actual)
+    problems.expect("passed", line["passed"], verdict.passed)
+    problems.expect("has an error", bool(line.get("error")), verdict.error is not None)
+    if "db_sha256" in line:  # a side that does not exist has none
+        problems.expect("db_sha256", line["db_sha256"], world.databases[assertion.side].hash)
     return problems

@@ -4,6 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from scenarios.conformance.sentences import is_sentence, says_the_same
+
 _LONGEST = 300
 
 
@@ -14,6 +16,11 @@ class Problems(list[str]):
         """Note a difference, numbers compared by value."""
         if not same_data(expected, got):
             self.append(f"{what}: expected {shown(expected)}, got {shown(got)}")
+
+    def expect_result(self, expected: Any, got: Any) -> None:
+        """Note a difference in what a tool returned: of two sentences only in what they say."""
+        if not (is_sentence(expected) and is_sentence(got) and says_the_same(expected, got)):
+            self.expect("result", expected, got)
 
 
 def same_data(expected: Any, got: Any) -> bool:

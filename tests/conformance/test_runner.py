@@ -166,10 +166,15 @@ def test_predicate_vectors(tmp_path: Path, toy: Toy) -> None:
         "passed": False,
         "db_sha256": USER,
     }
-    raises = {**vector, "arguments": {"bogus": 1}, "result": None}
+    raises = {**vector, "arguments": {"bogus": 1}, "result": None, "error": "raised_type_error"}
     switched = {**vector, "setup": [{"kind": "tool", "side": "user", "name": "switch_lamp", "args": {}}]}
-    assert problems(written(tmp_path, vector, raises)) == ""
+    unknown = {**vector, "predicate": "nonsense", "result": None, "error": "unknown_predicate"}
+    nobody = {**vector, "side": "assistant", "result": None, "error": "unknown_side"}
+    del nobody["db_sha256"]
+    assert problems(written(tmp_path, vector, raises, unknown, nobody)) == ""
     assert "passed: expected false" in problems(written(tmp_path, switched))
+    assert "has an error: expected false" in problems(written(tmp_path, {**raises, "error": None}))
+    assert "db_sha256: expected" in problems(written(tmp_path, {**unknown, "db_sha256": AGENT}))
 
 
 def gold_vector(**fields: Any) -> dict[str, Any]:

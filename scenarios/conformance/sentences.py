@@ -1,0 +1,54 @@
+"""What a plain sentence says, apart from how: two tools may word an answer differently, but not answer differently.
+
+The phone of the telecom domain answers in sentences ("Airplane mode is now ON."), and a vector holds the reference's.
+The data of such an answer are numbers, identifiers, addresses and states; the words between them are wording, and so is
+the label before a line's colon.
+"""
+
+import re
+from collections.abc import Iterator
+
+# States as they are written, each with what it means where several words mean the same.
+_STATES = {
+    **dict.fromkeys(("on", "yes", "enabled"), "on"),
+    **dict.fromkeys(("off", "no", "not", "cannot", "none", "disabled"), "off"),
+    **{
+        state: state
+        for state in (
+            *("active", "missing", "locked", "pin", "puk", "locked_pin", "locked_puk"),
+            *("connected", "searching", "no_service", "emergency_only"),
+            *("very poor", "poor", "fair", "good", "excellent"),
+            *("internet", "broken", "messaging", "browser"),
+        )
+    },
+}
+# Permissions of apps. They are everyday words, so they count only where a sentence is about permissions.
+_PERMISSIONS = {"sms", "storage", "phone", "network"}
+_LABEL = re.compile(r"^[^.:\n]*:(?=\s|$)", re.MULTILINE)
+_TOKEN = re.compile(r"https?://[^\s,;()]+|very poor|[A-Za-z0-9_]+(?:[.:-][A-Za-z0-9_]+)*", re.IGNORECASE)
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+def is_sentence(value: object) -> bool:
+    """Return whether a value is prose: text with white space in it."""
+    return isinstance(value, str) and any(map(str.isspace, value.strip()))
+
+
+def says_the_same(expected: str, got: str) -> bool:
+    """Return whether two sentences carry the same data in the same order."""
+    return list(_data(expected)) == list(_data(got))
+
+
+def _data(sentence: str) -> Iterator[str | float]:
+    is_about_permissions = "permission" in sentence.lower()
+    for token in _TOKEN.findall(_LABEL.sub("", sentence)):
+        word = token.lower()
+        if _NUMBER.fullmatch(token):
+            yield float(token)
+        elif word in _STATES:
+            yield _STATES[word]
+        elif word in _PERMISSIONS:
+            if is_about_permissions:
+                yield word
+        elif "://" in token or any(map(str.isdigit, token)):
+            yield token
