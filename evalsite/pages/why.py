@@ -141,6 +141,7 @@ def _actions(signal: SignalResult | None, record: CallRecord) -> dict[str, Any] 
                 "fields": [
                     {
                         "place": transcript.place(field["path"]),
+                        "note": field.get("note", ""),
                         "expected": transcript.fold(field["expected"]),
                         "actual": transcript.fold(field["actual"]),
                     }

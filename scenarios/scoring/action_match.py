@@ -2,11 +2,13 @@
 
 Two figures are kept. The *reference* figure follows the reference system to the letter (greedy fit, extras always
 allowed inside lists, every key of a record counts); the *shown* figure differs where the reference is known to be weak:
-strictness reaches nested lists, ``compare_args`` is honoured, and a fit is found whenever there is one.
+strictness reaches nested lists, ``compare_args`` is honoured, a fit is found whenever there is one, and lists that
+belong together (an argument ``X`` and its ``new_X``, of one length) are compared pair by pair.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from scenarios.domains.base import MatchOptions, ScenarioSpec
@@ -17,6 +19,7 @@ from scenarios.scoring.results import SignalResult
 
 RTOL, ATOL = 1e-5, 1e-8
 EXACT = MatchOptions()
+_PARTNER = "new_"
 _PUNCTUATION = re.compile(r"[^\w\s]")
 Action = Mapping[str, Any]
 
@@ -193,7 +196,33 @@ def _counted(action: Action, names: Sequence[str] | None) -> Action:
 def _match_action(
     reference: Action, predicted: Action, names: Sequence[str] | None, options: MatchOptions, *, strict: bool
 ) -> bool:
-    return match_value(_counted(reference, names), _counted(predicted, names), options, strict=strict)
+    wanted, given = _counted(reference, names), _counted(predicted, names)
+    return match_value(wanted, given, options, strict=strict) and not any(_mixed_pairs(wanted, given, options))
+
+
+def _mixed_pairs(wanted: Action, given: Action, options: MatchOptions) -> Iterator[dict[str, Any]]:
+    """Yield the paired lists of an action whose pairs are others, though each list alone may have the same items."""
+    before, after = wanted.get("arguments"), given.get("arguments")
+    if not isinstance(before, Mapping) or not isinstance(after, Mapping):
+        return
+    for name in before:
+        expected, actual = _pairs(before, name), _pairs(after, name)
+        if expected and actual:
+            found = best_fit(len(expected), len(actual), partial(_is_pair, expected, actual, options))
+            if len(found) < len(expected):
+                place = f"{name} with {_PARTNER}{name}"
+                yield {"path": ["arguments", place], "expected": expected, "actual": actual, "note": "other pairs"}
+
+
+def _pairs(arguments: Mapping[str, Any], name: str) -> list[list[Any]]:
+    left, right = arguments.get(name), arguments.get(_PARTNER + name)
+    if not isinstance(left, list | tuple) or not isinstance(right, list | tuple) or len(left) != len(right):
+        return []
+    return [list(pair) for pair in zip(left, right, strict=True)]
+
+
+def _is_pair(expected: list[list[Any]], actual: list[list[Any]], options: MatchOptions, i: int, j: int) -> bool:
+    return all(match_value(*values, options) for values in zip(expected[i], actual[j], strict=True))
 
 
 def _differences(
@@ -208,5 +237,6 @@ def _differences(
         elif not match_value(wanted, given, options, strict=strict):
             rows.append({"path": list(path), "expected": wanted, "actual": given})
 
-    walk((), _counted(reference, names), _counted(predicted, names))
-    return rows
+    wanted, given = _counted(reference, names), _counted(predicted, names)
+    walk((), wanted, given)
+    return [*rows, *(_mixed_pairs(wanted, given, options) if not rows else ())]

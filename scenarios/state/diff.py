@@ -121,7 +121,7 @@ def _with_pairs(fields: Sequence[FieldDiff]) -> list[FieldDiff]:
     for field in fields:
         if field.note == OTHER_ORDER:
             reordered.setdefault((field.path[:-1], len(field.expected)), []).append(field)
-    notes = {}
+    notes: dict[Path, str] = {}
     for lists in reordered.values():
         if len(lists) > 1:
             wanted, found = rows_of([field.expected for field in lists]), rows_of([field.actual for field in lists])

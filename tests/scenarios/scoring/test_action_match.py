@@ -140,3 +140,46 @@ def test_best_fit_is_as_large_as_can_be() -> None:
     edges = {(0, 0), (0, 1), (1, 0), (2, 1), (2, 2)}
     assert len(best_fit(3, 3, lambda i, j: (i, j) in edges)) == 3
     assert best_fit(2, 0, lambda i, j: True) == {}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "matches"),
+    [
+        (["b", "a"], ["y", "x"], True),
+        (["b", "a"], ["x", "y"], False),
+        (["a", "b"], ["x", "y"], True),
+        (["a", "b", "c"], ["x", "y", "z"], True),
+        (["a", "b", "c"], ["z", "y", "x"], False),
+        (["a", "a"], ["x", "y"], False),
+    ],
+)
+def test_lists_that_belong_together_match_pair_by_pair(old: list[str], new: list[str], matches: bool) -> None:
+    """B03: pairs in another order match, mixed pairs do not; the reference's figure sees two separate lists."""
+    wanted = {**CANCEL, "arguments": {"item_ids": ["a", "b"], "new_item_ids": ["x", "y"]}}
+    call = evidence(tools=(use(action={**CANCEL, "arguments": {"item_ids": old, "new_item_ids": new}}),))
+    result = score(spec(), gold(wanted), call, CONFIG)
+    assert result.passed is matches
+    assert result.detail["reference_match"] is (old != ["a", "a"])
+    assert bool(result.detail["matched"]) is matches
+
+
+def test_mixed_pairs_are_named_in_the_action_diff() -> None:
+    """B03: the diff shows the pairs, since each list alone looks right."""
+    reference = action(item_ids=["a", "b"], new_item_ids=["x", "y"])
+    diff = action_diff([reference], [action(item_ids=["b", "a"], new_item_ids=["x", "y"])], EXACT)
+    assert diff["wrong"][0]["fields"] == [
+        {
+            "path": ["arguments", "item_ids with new_item_ids"],
+            "expected": [["a", "x"], ["b", "y"]],
+            "actual": [["b", "x"], ["a", "y"]],
+            "note": "other pairs",
+        }
+    ]
+
+
+def test_pairs_need_two_lists_of_one_length_on_both_sides() -> None:
+    """B03: a lone list, or lists of different length, are compared as the lists they are."""
+    lone, reversed_lone = action(item_ids=["a", "b"]), action(item_ids=["b", "a"])
+    assert action_diff([lone], [reversed_lone], EXACT)["matched"]
+    uneven = action(item_ids=["a", "b"], new_item_ids=["x", "y"])
+    assert action_diff([uneven], [action(item_ids=["b", "a"], new_item_ids=["y", "x", "z"])], EXACT)["matched"]
