@@ -4,39 +4,23 @@ import json
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar
 
-from scenarios.benchmarks.pins import read_pins
-from scenarios.benchmarks.store import fault
-from scenarios.domains.base import CallerBrief, Domain, GoldAction, ScenarioSpec, Signal
+from scenarios.domains.base import CallerBrief, GoldAction, ScenarioSpec, Signal
 from scenarios.domains.data import data_root
+from scenarios.domains.pinned import OWN_DATA, PinnedDomain
 from scenarios.domains.voice_prompts import agent_prompt, caller_prompt
 from scenarios.sides import Side
 from scenarios.state.overlay import Seed
 
-_OWN_DATA = Path(__file__).resolve().parents[2] / "data"
-PINS = _OWN_DATA / "benchmarks.toml"
-PERSONAS = _OWN_DATA / "personas.json"
+PERSONAS = OWN_DATA / "personas.json"
 _TITLE_LENGTH = 120
 
 
-class Tau2Domain(Domain):
+class Tau2Domain(PinnedDomain):
     """A tau2 domain over ``<data root>/<name>/``: tasks.json, split_tasks.json, policy.md, its database."""
 
     split: ClassVar[str] = "base"
-    _is_complete = False
-
-    def missing_data(self) -> str | None:
-        """Return which needed files are absent or damaged and what to do, or None."""
-        if not self._is_complete:
-            pins = read_pins(PINS).of([self.name])
-            faults = [(pin.path, problem) for pin in pins if pin.is_needed and (problem := fault(data_root(), pin))]
-            if faults:
-                named = "; ".join(f"{path} is {problem}" for path, problem in faults)
-                return f"{named}. Run `manage.py fetch_benchmarks`, or set EVAL_DATA_ROOT (now {data_root()})."
-            self._is_complete = True
-        return None
 
     def scenarios(self) -> Sequence[ScenarioSpec]:
         """Return the tasks of the split, in the order of tasks.json."""
@@ -128,14 +112,6 @@ class Tau2Domain(Domain):
             return {task: voices["configs"]["control"]["persona_name"] for task, voices in configs.items()}
         labels: dict[str, str] = json.loads(PERSONAS.read_text(encoding="utf-8"))[self.name]
         return labels
-
-    def _read(self, name: str) -> Any:
-        return json.loads(self._text(name))
-
-    def _text(self, name: str) -> str:
-        if missing := self.missing_data():
-            raise FileNotFoundError(f"{self.name} cannot be used: {missing}")
-        return (data_root() / self.name / name).read_text(encoding="utf-8")
 
 
 def _gold_action(action: Mapping[str, Any]) -> GoldAction:
