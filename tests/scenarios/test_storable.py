@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-
 from django.utils import timezone
 
 from scenarios.models import TrialEvent
