@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from scenarios import domains
@@ -31,7 +31,7 @@ class Gold:
     databases: Mapping[Side, Overlay]
     start_hashes: Mapping[Side, str]
     expected_hashes: Mapping[Side, str]
-    calls: tuple[ToolResult, ...]  # every gold call in order, reads included; ``changes`` name what each wrote
+    calls: tuple[ToolResult, ...]  # every gold call in order, reads included; ``changes`` of both sides, the sync after it included
     reference_actions: tuple[dict[str, Any], ...]
     health: Health
     # As the call begins, after initialisation and the first sync: what a three-way diff starts from.
@@ -56,8 +56,9 @@ def _replay(domain: Domain, spec: ScenarioSpec, fidelity: Fidelity) -> Gold:
     start = {side: database.snapshot() for side, database in environment.databases.items()}
     calls = []
     for action in spec.gold_actions:
-        calls.append(environment.call_tool(action.side, action.tool, dict(action.arguments)))
-        environment.sync()
+        call = environment.call_tool(action.side, action.tool, dict(action.arguments))
+        # What a call brought about on the other side is its doing as well: a diff names it as the cause.
+        calls.append(replace(call, changes=(*call.changes, *environment.sync())))
     expected = domain.expected_databases(spec) or environment.databases
     start_hashes = {side: database.hash for side, database in start.items()}
     expected_hashes = {side: database.hash for side, database in expected.items()}

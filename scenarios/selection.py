@@ -63,7 +63,9 @@ class Selection:
     def _listed(self, rows: QuerySet[Scenario]) -> list[str]:
         """Return the full names of ``ids``; all that are unknown are named at once."""
         known = set(rows.values_list("name", flat=True))
-        short = {name.partition("__")[2]: name for name in known}
+        # Where two variants of a domain have the same task, its short name means that of the domain's own prefix.
+        own = f"{self.domain}__"
+        short = {name.partition("__")[2]: name for name in sorted(known, key=lambda name: name.startswith(own))}
         wanted = [word for word in re.split(r"[\s,;]+", self.ids) if word]
         unknown = [word for word in wanted if word not in known and word not in short]
         if unknown:

@@ -12,6 +12,7 @@ from scenarios import domains
 from scenarios.domains.base import Fidelity, ScenarioSpec
 from scenarios.domains.environment import Environment
 from scenarios.events import EndReason
+from scenarios.scoring.farewell import goodbyes_at_end
 from scenarios.sides import SIDES, Side
 from scenarios.state.changes import Change
 from scenarios.state.overlay import Overlay
@@ -84,23 +85,30 @@ class Evidence:
     response_ms: Mapping[Side, tuple[float, ...]]
     # Set when the record itself broke (a bot, socket or model endpoint failed): short kind and message.
     infra_error: tuple[str, str] | None = None
+    end_message: str = ""  # with the limit and what was measured, where a limit ended the call
+    # Number of the first turn of a loop of goodbyes: what was done after it is not graded.
+    goodbye_turn: int | None = None
 
 
 def gather(spec: ScenarioSpec, events: Iterable[StoredEvent], fidelity: Fidelity = "canonical") -> Evidence:
     """Build the evidence from a trial's events; only those after the last ``attempt.started`` count.
 
     Events are read in the order of ``seq``, whatever their times say. Turns and tool calls that begin after the first
-    ``call.ended`` are kept apart and not graded; a turn or tool result that was delivered twice counts once.
+    ``call.ended`` are kept apart and not graded, nor are tool calls after the first goodbye of a loop of goodbyes; a turn
+    or tool result that was delivered twice counts once.
     """
     record = read_events(events)
+    turns = tuple(record.turns.values())
+    goodbye = _first_goodbye(record)
+    tools = tuple(use for use in record.tools.values() if goodbye is None or use.seq < goodbye.seq)
     databases = start_databases(spec, fidelity)
     for seq, changes in record.written:
-        _apply(databases, seq, changes)
-    turns = tuple(record.turns.values())
+        if goodbye is None or seq < goodbye.seq:
+            _apply(databases, seq, changes)
     return Evidence(
         turns=turns,
-        tools=tuple(record.tools.values()),
-        actions=tuple(use.action for use in record.tools.values() if use.action is not None),
+        tools=tools,
+        actions=tuple(use.action for use in tools if use.action is not None),
         databases=databases,
         end_reason=record.end_reason,
         duration_ms=record.duration_ms,
@@ -109,6 +117,8 @@ def gather(spec: ScenarioSpec, events: Iterable[StoredEvent], fidelity: Fidelity
         usage=record.usage,
         response_ms={side: tuple(row.response_ms for row in record.latencies if row.side == side) for side in SIDES},
         infra_error=record.infra_error,
+        end_message=record.end_message,
+        goodbye_turn=goodbye.turn if goodbye else None,
     )
 
 
@@ -123,6 +133,13 @@ def read_events(events: Iterable[StoredEvent]) -> "CallRecord":
 def start_databases(spec: ScenarioSpec, fidelity: Fidelity) -> Mapping[Side, Overlay]:
     """Return fresh databases as they are when the call begins: seed, initialisation and one synchronisation."""
     return Environment(domains.load()[spec.domain], spec, fidelity).databases
+
+
+def _first_goodbye(record: "CallRecord") -> Turn | None:
+    """Return the turn from which on both sides said nothing but goodbye until the loop was noticed."""
+    turns = [turn for turn in record.turns.values() if not turn.is_blank]
+    count = goodbyes_at_end(turn.said for turn in turns) if record.end_reason == "loop" else 0
+    return turns[-count] if count > 1 else None
 
 
 def _words_taken(turns: Iterable[Turn], side: Side) -> int:
@@ -161,6 +178,8 @@ class CallRecord:
     tools: dict[int, ToolUse] = field(default_factory=dict)
     written: list[tuple[int, Sequence[Mapping[str, Any]]]] = field(default_factory=list)
     end_reason: EndReason | None = None
+    end_message: str = ""
+    ended_by: Side | None = None
     duration_ms: int = 0
     intervened_by: str | None = None
     usage: dict[Side, dict[str, int]] = field(
@@ -229,7 +248,13 @@ class CallRecord:
         self.written.append((event.seq, changes))
 
     def state_synced(self, event: StoredEvent) -> None:
-        self.written.append((event.seq, event.data["changes"]))
+        changes = event.data["changes"]
+        self.written.append((event.seq, changes))
+        # What a call brought about on the other side is its doing as well: a diff names it as the cause.
+        call = event.data.get("after_call")
+        if call in self.tools:
+            use = self.tools[call]
+            self.tools[call] = replace(use, changes=(*use.changes, *changes))
 
     def latency_measured(self, event: StoredEvent) -> None:
         data = event.data
@@ -257,6 +282,7 @@ class CallRecord:
         if self.end_reason is not None:
             return
         self.end_reason, self.duration_ms = event.data["reason"], event.data["duration_ms"]
+        self.end_message, self.ended_by = event.data.get("message") or "", event.data.get("by")
         if self.end_reason == "party_failed" and self.infra_error is None:
             self.infra_error = ("party_failed", event.data.get("message") or "a party failed")
 

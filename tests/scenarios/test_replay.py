@@ -78,6 +78,8 @@ def test_both_sides_act_and_are_synced(toy: Toy) -> None:
     assert [action["side"] for action in gold.reference_actions] == ["agent", "user"]
     assert gold.start_databases["user"].get("lamp") == {"is_on": False, "colour": None}
     assert not gold.health.gold_equals_seed
+    written = [[(change["side"], change["path"][-1]) for change in call.changes] for call in gold.calls]
+    assert written == [[("agent", "value"), ("agent", 0), ("user", "colour")], [("user", "is_on")]]
 
 
 def test_an_unknown_gold_tool_is_a_failing_call(toy: Toy) -> None:
@@ -118,3 +120,8 @@ def test_a_scenario_that_repeats_an_earlier_one_names_it(toy: Toy) -> None:
     assert gold_replay(first).health.duplicate_of is None
     assert gold_replay(other).health.duplicate_of is None
     assert gold_replay(replace(copy, max_duration_s=7)).health.duplicate_of == "toy__1"
+
+
+def test_the_same_task_under_another_policy_is_no_duplicate(toy: Toy) -> None:
+    other = replace(toy.scenarios()[0], name="toy_variant__1")
+    assert gold_replay(other).health.duplicate_of is None

@@ -42,6 +42,12 @@ def test_criteria_narrow(criteria: dict[str, object], chosen: list[str]) -> None
     assert names(**criteria) == chosen
 
 
+def test_a_short_name_means_the_scenario_of_the_domains_own_prefix() -> None:
+    Scenario.objects.filter(name="toy__9").update(name="toy_variant__4")
+    assert names(ids="4") == ["toy__4"]
+    assert names(ids="toy_variant__4") == ["toy_variant__4"]
+
+
 def test_what_failed_in_a_run() -> None:
     run = make_run(make_scenarios(4), 1, ["pass", "fail", "stalled", "infra_error"])
     assert names(failed_in=run.pk) == ["toy__2", "toy__3"]

@@ -151,6 +151,13 @@ def test_synchronisation_writes_too() -> None:
     assert status(read(events.StateSynced([CHANGE], after_call=1), ENDED)) == "cancelled"
 
 
+def test_what_a_synchronisation_wrote_is_the_doing_of_the_call_before_it() -> None:
+    carried = {**CHANGE, "path": ["orders", "W2", "status"], "before": "delivered"}
+    call = read(CALLED, RETURNED, events.StateSynced([carried], after_call=1), ENDED)
+    assert call.tools[0].changes == (CHANGE, carried)
+    assert read(CALLED, RETURNED, events.StateSynced([carried]), ENDED).tools[0].changes == (CHANGE,)
+
+
 def test_a_change_of_a_database_that_does_not_exist_names_event_and_side() -> None:
     with pytest.raises(ValueError, match="event 2 changes a database of side 'user'"):
         read(events.StateSynced([{**CHANGE, "side": "user"}]), ENDED)
@@ -176,3 +183,31 @@ def test_scoring_events_of_an_earlier_scoring_do_not_matter() -> None:
     first, again = read(*before), read(*before, *scored)
     assert (again.turns, again.tools, again.duration_ms) == (first.turns, first.tools, first.duration_ms)
     assert again.databases["agent"].hash == first.databases["agent"].hash
+
+
+def test_a_loop_of_goodbyes_is_graded_up_to_the_first() -> None:
+    """B39: what an agent does after the first goodbye of the loop is kept apart."""
+    late = events.ToolReturned("agent", 1, "cancel", True, {"ok": 1}, 2.0, changes=[CHANGE], action=CANCEL)
+    byes = [said(side, turn, "Bye!") for turn, side in enumerate(("agent", "user") * 3, 3)]
+    looped = events.CallEnded("loop", None, 9000, "the same exchange 3 times in a row")
+    talk = (said("agent", 1, "Hello."), said("user", 2, "Thanks, that is all."))
+    before = read(*talk, CALLED, RETURNED, *byes, looped)
+    assert (before.goodbye_turn, status(before), len(before.actions)) == (3, "cancelled", 1)
+    after = read(*talk, byes[0], CALLED, late, *byes[1:], looped)
+    assert (after.goodbye_turn, status(after), after.actions, after.tools) == (3, "pending", (), ())
+    assert (len(after.turns), after.agent_turns) == (8, 4)
+
+
+def test_goodbyes_that_made_no_loop_and_loops_of_other_words_cut_nothing() -> None:
+    """B39: only goodbyes up to the end of a loop are left out."""
+    talk = (said("agent", 1, "Bye!"), said("user", 2, "Bye!"), CALLED, RETURNED)
+    for reason in ("end_tool", "time_limit"):
+        assert status(read(*talk, said("agent", 3, "Bye."), events.CallEnded(reason, None, 9000))) == "cancelled"
+    asked = [said("agent", 3, "Anything else?"), said("user", 4, "No.")]
+    call = read(*talk, *asked, events.CallEnded("loop", None, 9000))
+    assert (call.goodbye_turn, status(call)) == (None, "cancelled")
+
+
+def test_the_words_of_the_end_are_evidence() -> None:
+    """B40, B41: which limit ended the call, and what was measured."""
+    assert read(events.CallEnded("silence", None, 9000, "limit 30 s")).end_message == "limit 30 s"

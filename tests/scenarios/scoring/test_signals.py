@@ -1,6 +1,7 @@
 """The signals that are too small for a file of their own: database match, database assertions, claims, exit."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from scenarios.events import EndReason
 from scenarios.scoring import clean_exit, db_state_assertion, db_state_match, judge_passed, nl_assertion
 from scenarios.scoring.judge_reply import JudgeReply
 from scenarios.state.overlay import Overlay
-from tests.scenarios.scoring.cases import CHANGE, CONFIG, END, evidence, gold, spec, use
+from tests.scenarios.scoring.cases import CHANGE, CONFIG, END, database, evidence, gold, spec, use
 
 
 def test_a_database_as_expected_matches() -> None:
@@ -47,14 +48,24 @@ def test_a_long_diff_is_capped_and_counted() -> None:
     assert detail["diff_total"] == db_state_match.MAX_ROWS + 8
 
 
+def test_what_initialisation_changed_is_no_difference() -> None:
+    lost = {"side": "agent", "path": ["orders", "W2", "status"], "before": "delivered", "after": "lost", "op": "set"}
+    end = database(lost, CHANGE)
+    started = replace(
+        gold(), databases={"agent": end}, expected_hashes={"agent": end.hash}, start_databases={"agent": database(lost)}
+    )
+    result = db_state_match.score(spec(), started, evidence(databases={"agent": database(lost, CHANGE)}), CONFIG)
+    assert result.passed is True
+    (row,) = result.detail["diff"]
+    assert (row["path"], row["seed"], row["state"]) == (["orders", "W1", "status"], "pending", "right")
+
+
 def test_a_missing_database_never_matches() -> None:
     result = db_state_match.score(spec(), gold(), evidence(databases={}), CONFIG)
     assert (result.applicable, result.passed, result.detail["actual_hash"]) == (True, False, None)
 
 
 def test_a_gold_without_a_database_has_nothing_to_match() -> None:
-    from dataclasses import replace
-
     bare = replace(gold(), expected_hashes={}, databases={})
     assert db_state_match.score(spec(), bare, evidence(), CONFIG).applicable is False
 
