@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from channels.auth import get_user
+from channels.db import aclose_old_connections
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 
@@ -118,7 +119,10 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels ha
     async def _is_signed_in(self) -> bool:
         # A fresh store: the scope's own session was read when the socket opened.
         session = import_module(settings.SESSION_ENGINE).SessionStore(self.scope["session"].session_key)
-        user = await get_user({"session": session})
+        try:
+            user = await get_user({"session": session})
+        finally:
+            await aclose_old_connections()
         return bool(user.is_authenticated and user.is_active)
 
 

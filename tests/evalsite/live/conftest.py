@@ -1,14 +1,17 @@
-"""A quiet hub before and after each test."""
+"""A quiet hub and no open connection after each test."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 
 import pytest
+from django.db import connections
 
 from evalsite.live import feeds
+from tests.evalsite.live.sockets import in_db
 
 
 @pytest.fixture(autouse=True)
-def hub_at_rest(transactional_db: None) -> Iterator[None]:
-    """Stop the tailer after the test, so that it holds no connection to a database that is to be dropped."""
+async def hub_at_rest(transactional_db: None) -> AsyncIterator[None]:
+    """Stop the tailer and close what an open socket left, so that nothing holds a database that is to be dropped."""
     yield
     feeds.hub.stop()
+    await in_db(connections.close_all)()

@@ -62,6 +62,27 @@ async def test_two_viewers_at_different_places_both_get_the_whole(call: Call, vi
     await early.disconnect()
 
 
+async def test_viewers_that_drop_and_come_back_all_the_time_miss_and_double_nothing(call: Call, viewer: User) -> None:
+    async def watch(stay: int) -> list[int]:
+        seen = [0]
+        while seen[-1] < 203:
+            socket = await open_socket(f"/ws/trials/{call.trial.pk}/", viewer, after=seen[-1])
+            for _ in range(stay):
+                if seen[-1] < 203:
+                    seen += [row["seq"] for row in (await socket.next("events"))["rows"]]
+            await socket.disconnect()
+        return seen
+
+    async def speak() -> None:
+        while call.seq < 203:
+            await in_db(call.turn)("user", "and so on")
+
+    speaking = asyncio.create_task(speak())
+    seen = await asyncio.gather(*(watch(stay) for stay in (1, 2, 3, 5)))
+    await speaking
+    assert [part[:204] for part in seen] == [list(range(204))] * 4
+
+
 async def test_an_event_is_rendered_once_for_all_viewers(
     call: Call, viewer: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
