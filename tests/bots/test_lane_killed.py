@@ -85,7 +85,8 @@ def test_sigterm_gives_trials_back_at_once(start_lane: StartLane) -> None:
     wait_for(lambda: run.trials.filter(status="done").count() >= 5, lane)
     lane.terminate()
     assert lane.wait(timeout=20) == 0
-    assert set(run.trials.values_list("status", flat=True)) == {"done", "queued"}
+    # One that was being scored stays there: its call is over, only its scoring is taken up again.
+    assert set(run.trials.values_list("status", flat=True)) - {"scoring"} == {"done", "queued"}
     assert not run.trials.filter(lease__isnull=False).exists()
     finish(run, start_lane)
     assert set(run.trials.values_list("attempts", flat=True)) == {1}
