@@ -31,7 +31,8 @@ class Gold:
     databases: Mapping[Side, Overlay]
     start_hashes: Mapping[Side, str]
     expected_hashes: Mapping[Side, str]
-    calls: tuple[ToolResult, ...]  # every gold call in order, reads included; ``changes`` of both sides, the sync after it included
+    # Every gold call in order, reads included; ``changes`` are those of both sides, the sync after it included.
+    calls: tuple[ToolResult, ...]
     reference_actions: tuple[dict[str, Any], ...]
     health: Health
     # As the call begins, after initialisation and the first sync: what a three-way diff starts from.

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from scenarios.domains.base import DbAssertion, Predicate
+from scenarios.domains.base import DbAssertion
+from scenarios.domains.predicates import Predicate
 from scenarios.events import EndReason
 from scenarios.scoring import clean_exit, db_state_assertion, db_state_match, judge_passed, nl_assertion
 from scenarios.scoring.judge_reply import JudgeReply
