@@ -90,8 +90,13 @@ async def _next_message(call: Call, turn: Turn) -> Heard:
         call.ending.message = "the party did not finish its last turn, so the harness hung up"
         raise call.ending
     if time.monotonic() >= call.deadline:
-        raise Ended("time_limit", message=f"{call.max_duration_s} s were up")
-    raise Ended("silence", message=f"nothing from the {turn.side} for {call.config.limits.silence_s:g} s")
+        raise _out_of_time(call)
+    waited = f"limit {patience:g} s, measured {time.monotonic() - now:.1f} s"
+    if turn.side == "user":
+        raise PartyFailed(
+            "caller_silent", f"the caller owed turn {turn.number} and gave no sign; {waited}", side="user"
+        )
+    raise Ended("silence", message=f"the agent owed turn {turn.number} and gave no sign; {waited}")
 
 
 async def _take_message(call: Call, turn: Turn, speaker: Side, message: Message) -> Mapping[str, Any]:
@@ -185,9 +190,16 @@ def _check_ends(call: Call, turn: Turn, said: str, is_empty: bool) -> None:
     if call.watch.is_loop(turn.side, said, tuple(turn.tools)):
         raise Ended("loop", message=f"the same exchange {call.watch.limit} times in a row")
     if call.turn >= call.config.limits.max_turns:
-        raise Ended("turn_limit", message=f"{call.turn} turns were taken")
+        raise Ended("turn_limit", message=f"limit {call.config.limits.max_turns} turns, measured {call.turn}")
     if time.monotonic() >= call.deadline:
-        raise Ended("time_limit", message=f"{call.max_duration_s} s were up")
+        raise _out_of_time(call)
+
+
+def _out_of_time(call: Call) -> Ended:
+    measured_s = time.monotonic() - call.deadline + call.max_duration_s
+    return Ended(
+        "time_limit", message=f"limit {call.max_duration_s} s, measured {measured_s:.1f} s, in turn {call.turn}"
+    )
 
 
 def _check_blank(call: Call, side: Side, said: str, is_empty: bool) -> None:
@@ -200,7 +212,7 @@ def _check_blank(call: Call, side: Side, said: str, is_empty: bool) -> None:
     if side == "user" and (is_empty or call.blanks[side] >= BLANK_TURNS):
         raise PartyFailed("caller_empty", "the caller's model said nothing, though it was asked again", side=side)
     if call.blanks[side] >= BLANK_TURNS:
-        raise Ended("silence", message=f"{BLANK_TURNS} blank turns of the agent in a row")
+        raise Ended("silence", message=f"{BLANK_TURNS} blank turns of the agent in a row (the limit)")
 
 
 def _text(data: Mapping[str, Any]) -> str:

@@ -1,28 +1,10 @@
 """When a talk goes round in circles: the same exchange again and again, goodbyes included."""
 
-import re
 from collections.abc import Hashable
 from dataclasses import dataclass
 
+from scenarios.scoring.farewell import gist
 from scenarios.sides import Side
-
-_WORDS = re.compile(r"\w+")
-_FAREWELL = re.compile(r"\b(?:bye|goodbye|farewell|take care)\b")
-_FAREWELL_WORDS = frozenset(
-    _WORDS.findall(
-        "a again all and bye call calling care day evening everything for good goodbye great have help i it much "
-        "nice night ok okay rest s so take thank thanks the to too very welcome wonderful you your re"
-    )
-)
-
-
-def gist(text: str) -> str:
-    """Return the words of a text in lower case; all ways of saying nothing but goodbye are one."""
-    words = _WORDS.findall(text.casefold().replace("good bye", "goodbye"))
-    plain = " ".join(words)
-    if _FAREWELL.search(plain) and _FAREWELL_WORDS.issuperset(words):
-        return "goodbye"
-    return plain
 
 
 @dataclass

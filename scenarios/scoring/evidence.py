@@ -94,8 +94,8 @@ def gather(spec: ScenarioSpec, events: Iterable[StoredEvent], fidelity: Fidelity
     """Build the evidence from a trial's events; only those after the last ``attempt.started`` count.
 
     Events are read in the order of ``seq``, whatever their times say. Turns and tool calls that begin after the first
-    ``call.ended`` are kept apart and not graded, nor are tool calls after the first goodbye of a loop of goodbyes; a turn
-    or tool result that was delivered twice counts once.
+    ``call.ended`` are kept apart and not graded, nor are tool calls after the first goodbye of a loop of goodbyes.
+    A turn or tool result that was delivered twice counts once.
     """
     record = read_events(events)
     turns = tuple(record.turns.values())
@@ -232,7 +232,7 @@ class CallRecord:
 
     def tool_returned(self, event: StoredEvent) -> None:
         data = event.data
-        use = self.tools.get(data["call"])
+        use = self.tools.get(int(data["call"]))
         if use is None or use.ok is not None:
             return
         changes = tuple(data.get("changes") or ())

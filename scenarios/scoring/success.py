@@ -24,7 +24,7 @@ _ENDINGS = {
     "hang_up": "a person hung up",
     "time_limit": "the time limit was reached",
     "turn_limit": "the turn limit was reached",
-    "silence": "both sides waited in silence",
+    "silence": "there was silence",
     "loop": "both sides said the same again and again",
 }
 _FAILURES: dict[Signal, str] = {
@@ -151,10 +151,15 @@ def _failed(gating: Sequence[SignalResult], evidence: Evidence) -> _Ruling | Non
 
 
 def _why_failed(result: SignalResult, evidence: Evidence) -> str:
-    values = dict(result.detail) | {"ending": _ENDINGS.get(evidence.end_reason or "", evidence.end_reason)}
+    values = dict(result.detail) | {"ending": _ending(evidence)}
     if "failed" not in values and "total" in values:
         values["failed"] = values["total"] - values["passed"]
     return _FAILURES[result.signal].format(**values)
+
+
+def _ending(evidence: Evidence) -> str:
+    ending = _ENDINGS.get(evidence.end_reason or "", str(evidence.end_reason))
+    return f"{ending} ({evidence.end_message})" if evidence.end_message else ending
 
 
 def _undecided(gating: Sequence[SignalResult]) -> _Ruling | None:

@@ -1,6 +1,7 @@
 """All the ways a call ends."""
 
 import asyncio
+import re
 
 import pytest
 
@@ -163,3 +164,41 @@ async def test_tool_calls_without_end_in_one_turn_are_a_loop(stage: Stage, monke
     held = await stage.hold()
     assert (held.end["reason"], held.end["by"]) == ("loop", "agent")
     assert len(held.record.of("tool.called")) == 5
+
+
+async def test_a_limit_is_told_with_what_was_measured(stage: Stage) -> None:
+    """B41, B42: which limit ended the call stands beside what it came to."""
+    stage.script([say(f"Option {n}?") for n in range(9)], [say("No.")])
+    held = await stage.hold(limits={"max_turns": 4})
+    assert (held.end["reason"], held.end["message"]) == ("turn_limit", "limit 4 turns, measured 4")
+    assert held.evidence is not None
+    assert held.evidence.end_message == held.end["message"]
+
+
+async def test_silence_says_who_owed_the_turn(stage: Stage) -> None:
+    """B40: the reason shows whose silence it was, how long was waited and what the limit is."""
+
+    async def answer(party: FakeParty, turn: int, heard: str) -> None:
+        return
+
+    async with fake_party(answer) as address:
+        stage.agent = {"address": address}
+        stage.script([], [say("Hi.")])
+        held = await stage.hold(limits={"silence_s": 0.3})
+    told = r"the agent owed turn 1 and gave no sign; limit 0\.3 s, measured \d+\.\d s"
+    assert re.fullmatch(told, held.end["message"])
+
+
+async def test_a_caller_that_gives_no_sign_is_a_broken_party_and_no_failure_of_the_agent(stage: Stage) -> None:
+    """B40: the agent said what it had to; that the caller does not answer is not its fault."""
+
+    async def answer(party: FakeParty, turn: int, heard: str) -> None:
+        return
+
+    async with fake_party(answer) as address:
+        stage.caller = {"address": address}
+        stage.script([say("Hello!")], [])
+        held = await stage.hold(limits={"silence_s": 0.3})
+    assert held.failure is not None
+    assert (held.failure.kind, held.failure.retry) == ("caller_silent", True)
+    assert held.end["reason"] == "party_failed"

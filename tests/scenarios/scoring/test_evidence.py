@@ -188,7 +188,8 @@ def test_scoring_events_of_an_earlier_scoring_do_not_matter() -> None:
 def test_a_loop_of_goodbyes_is_graded_up_to_the_first() -> None:
     """B39: what an agent does after the first goodbye of the loop is kept apart."""
     late = events.ToolReturned("agent", 1, "cancel", True, {"ok": 1}, 2.0, changes=[CHANGE], action=CANCEL)
-    byes = [said(side, turn, "Bye!") for turn, side in enumerate(("agent", "user") * 3, 3)]
+    sides: tuple[Side, ...] = ("agent", "user") * 3
+    byes = [said(side, turn, "Bye!") for turn, side in enumerate(sides, 3)]
     looped = events.CallEnded("loop", None, 9000, "the same exchange 3 times in a row")
     talk = (said("agent", 1, "Hello."), said("user", 2, "Thanks, that is all."))
     before = read(*talk, CALLED, RETURNED, *byes, looped)

@@ -134,6 +134,18 @@ def test_a_timeout_fails_the_call_but_not_the_task() -> None:
     assert decision.reason == "the agent did not end the call: the time limit was reached"
 
 
+def test_a_limit_is_told_with_what_was_measured() -> None:
+    """B41, B42: a timeout does not look like a wrong answer, and the checks of the state are still there."""
+    call = evidence(end_reason="time_limit", end_message="limit 60 s, measured 60.2 s, in turn 9")
+    scored = score_trial(spec(), gold(), call, CONFIG, None)
+    assert scored.decision.reason == (
+        "the agent did not end the call: the time limit was reached (limit 60 s, measured 60.2 s, in turn 9)"
+    )
+    by_name = {result.signal: result for result in scored.results}
+    assert by_name["db_state_match"].passed is True
+    assert by_name["clean_exit"].detail["end_message"] == "limit 60 s, measured 60.2 s, in turn 9"
+
+
 def test_an_undecided_judge_leaves_the_task_undecided() -> None:
     assert outcome(scenario=WITH_CLAIM, reply=BROKEN).is_task_successful is None
 
@@ -142,7 +154,7 @@ def test_reasons_name_every_failure_in_words() -> None:
     decision = outcome(evidence(**WRONG_STATE, end_reason="silence"), WITH_CLAIM, NO)
     assert decision.reason == (
         "the final database is not the expected one; the agent did not end the call: "
-        "both sides waited in silence; 1 of 1 claims failed"
+        "there was silence; 1 of 1 claims failed"
     )
 
 
