@@ -207,6 +207,10 @@ class Tool(ABC):
         result = value if context.record is None else context.record
         return {"action_type": name, "name": name, "arguments": dict(arguments), "result": result}
 
+    def invalid_type(self, fields: tuple[tuple[str, str], ...]) -> str:
+        """Return the error type of arguments that are not valid; ``fields`` are (path, what was wrong)."""
+        return "validation_error"
+
 
 @dataclass(frozen=True)
 class ToolResult:

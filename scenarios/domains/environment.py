@@ -155,7 +155,7 @@ class Environment:
             tool.side,
             given,
             "invalid_arguments",
-            "validation_error",
+            tool.invalid_type(error.fields),
             text,
             fields=error.fields,
             details=error.details,

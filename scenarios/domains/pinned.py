@@ -11,6 +11,7 @@ from scenarios.domains.data import data_root
 
 OWN_DATA = Path(__file__).resolve().parents[2] / "data"
 PINS = OWN_DATA / "benchmarks.toml"
+_MOST_NAMED = 8
 
 
 class PinnedDomain(Domain):
@@ -24,7 +25,9 @@ class PinnedDomain(Domain):
             pins = read_pins(PINS).of([self.name])
             faults = [(pin.path, problem) for pin in pins if pin.is_needed and (problem := fault(data_root(), pin))]
             if faults:
-                named = "; ".join(f"{path} is {problem}" for path, problem in faults)
+                named = "; ".join(f"{path} is {problem}" for path, problem in faults[:_MOST_NAMED])
+                if len(faults) > _MOST_NAMED:
+                    named += f"; {len(faults) - _MOST_NAMED} more"
                 return f"{named}. Run `manage.py fetch_benchmarks`, or set EVAL_DATA_ROOT (now {data_root()})."
             self._is_complete = True
         return None

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 from scenarios.domains.base import CallerBrief, GoldAction, ScenarioSpec, Signal
 from scenarios.domains.data import data_root
 from scenarios.domains.pinned import OWN_DATA, PinnedDomain
+from scenarios.domains.titles import shortened
 from scenarios.domains.voice_prompts import agent_prompt, caller_prompt
 from scenarios.sides import Side
 from scenarios.state.overlay import Seed
 
 PERSONAS = OWN_DATA / "personas.json"
-_TITLE_LENGTH = 120
 
 
 class Tau2Domain(PinnedDomain):
@@ -88,7 +88,7 @@ class Tau2Domain(PinnedDomain):
             name=self._scenario_name(task["id"]),
             domain=self.name,
             task_id=task["id"],
-            title=_shortened(brief["reason_for_call"]),
+            title=shortened(brief["reason_for_call"]),
             caller=CallerBrief(
                 goal=brief["reason_for_call"],
                 personality=brief["task_instructions"],
@@ -122,8 +122,3 @@ def _gold_action(action: Mapping[str, Any]) -> GoldAction:
         side="user" if action.get("requestor") == "user" else "agent",
         compare_args=None if compared is None else tuple(compared),
     )
-
-
-def _shortened(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _TITLE_LENGTH else line[: _TITLE_LENGTH - 1].rsplit(" ", 1)[0] + "…"
