@@ -60,7 +60,7 @@ class Tau2Telecom(Tau2Domain):
     @cached_property
     def _scenarios(self) -> tuple[ScenarioSpec, ...]:
         specs = super()._scenarios
-        return (*specs, *(replace(spec, name=spec.name.replace(self.name, _WORKFLOW, 1)) for spec in specs))
+        return tuple(_under(prefix, spec) for prefix in _SUPPORT_TEXTS for spec in specs)
 
     @cached_property
     def _agent_prompts(self) -> dict[str, str]:
@@ -84,13 +84,16 @@ class Tau2Telecom(Tau2Domain):
         self, task: Mapping[str, Any], persona_name: str, splits: Mapping[str, Sequence[str]]
     ) -> ScenarioSpec:
         spec = super()._scenario(task, persona_name, splits)
-        category, _, persona = _parts(task["id"])
+        category, faults, persona = _parts(task["id"])
         state, criteria = task.get("initial_state") or {}, task["evaluation_criteria"]
         return replace(
             spec,
+            # What callers say first is the same for all tasks of a category; the faults are not.
+            title=f"{category}: {', '.join(faults)}".replace("_", " "),
             init_actions=tuple(_init_action(action) for action in state.get("initialization_actions") or ()),
             db_assertions=tuple(_assertion(entry) for entry in criteria.get("env_assertions") or ()),
-            tags=(*spec.tags, category, *([persona] if persona else [])),
+            # "full" holds every task.
+            tags=(*(tag for tag in spec.tags if tag != "full"), category, *([persona] if persona else [])),
         )
 
     def _extra(self, task: Mapping[str, Any]) -> dict[str, Any]:
@@ -102,6 +105,13 @@ class Tau2Telecom(Tau2Domain):
             "ticket": task.get("ticket") or "",
             "known_errors": known_errors(task),
         }
+
+
+def _under(prefix: str, spec: ScenarioSpec) -> ScenarioSpec:
+    """Return a scenario for an agent with the support text of this prefix, which its first tag says."""
+    variant = "workflow" if prefix == _WORKFLOW else "manual"
+    name = f"{prefix}__{spec.name.partition('__')[2]}"
+    return replace(spec, name=name, tags=(variant, *spec.tags))
 
 
 def _prefix(spec: ScenarioSpec) -> str:

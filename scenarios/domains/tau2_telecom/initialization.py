@@ -185,7 +185,7 @@ def set_data_usage(start: Start, customer_id: str, line_id: str, data_used_gb: f
     store.require_line(start.db, customer_id, line_id)
     try:
         used = float(data_used_gb)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise Refusal("bad_init_arguments", f"set_data_usage: {data_used_gb!r} is no number of GB") from error
     store.edit(start.db, "lines", line_id)["data_used_gb"] = used
 

@@ -133,11 +133,11 @@ class RefuelDataTool(ProviderWrite):
     class Arguments(OfLine):
         """Which line, how much."""
 
-        gb_amount: float = Field(description="GB to add, more than 0.")
+        gb_amount: float = Field(allow_inf_nan=False, description="GB to add, more than 0.")
 
     def run(self, args: Arguments, context: ToolContext) -> Any:
         """Return what the line has now, in GB, and what was charged, in dollars."""
-        if not args.gb_amount > 0:
+        if args.gb_amount <= 0:
             raise store.refusal("amount_not_positive", f"{args.gb_amount} GB is not more than 0.")
         price = store.require_plan(context.db, store.require_line(context.db, args.customer_id, args.line_id))[
             "data_refueling_price_per_gb"
