@@ -135,6 +135,7 @@ def _turn(data: Mapping[str, Any]) -> dict[str, Any]:
     differs = heard is not None and heard != said
     return {
         "said": fold(said),
+        "raw": fold(data["raw"]) if data.get("raw") else None,
         "heard": fold(heard) if differs else None,
         "parts": word_diff(said, heard) if differs and len(said) + len(heard) <= FETCHED else None,
     }

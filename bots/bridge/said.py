@@ -7,7 +7,11 @@ _PASSAGES = re.compile(r"<\|channel\|>\s*(?:analysis|commentary)\b.*?(?:<\|end\|
 _HEADERS = re.compile(
     r"<\|(?:im_)?start\|>\s*(?:assistant|user|system)?\s*|<\|channel\|>\s*final\b|<\|start_header_id\|>.*?<\|end_header_id\|>"
 )
-_TOKENS = re.compile(r"<\|[^|<>\n]{1,60}\|>|</?s>|<(?:start|end)_of_turn>|<(?:bos|eos|pad|unk)>|\[/?INST\]")
+_TOKENS = re.compile(
+    r"<\|[^|<>\n]{1,60}\|>|</?s>|<(?:start|end)_of_turn>|<(?:bos|eos|pad|unk)>|\[/?INST\]|"
+    # Words by which simulated callers of other harnesses hang up; here the agent still gets the turn.
+    r"###(?:STOP|TRANSFER|OUT-OF-SCOPE)###|<stop>"
+)
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 

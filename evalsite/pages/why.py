@@ -11,10 +11,14 @@ from evalsite.pages.calls import CallRecord
 from scenarios import domains
 from scenarios.domains.base import ScenarioSpec
 from scenarios.models import SignalResult, Trial, TrialEvent, Verdict
+from scenarios.scoring.evidence import read_events
+from scenarios.scoring.remarks import Remark, remarks
 
 # Latency parts in the order in which they happen.
 PARTS = ("endpointing", "stt", "model", "tools", "tts", "transport")
 WRONG = ("wrong", "missing", "unexpected")
+# Events that no remark is read from; some of them are long.
+UNREMARKABLE = ("attempt.started", "context.pulled", "usage.reported")
 
 
 def explain(trial: Trial, record: CallRecord) -> dict[str, Any]:
@@ -22,7 +26,8 @@ def explain(trial: Trial, record: CallRecord) -> dict[str, Any]:
     signals = _latest(trial.signals.all())
     verdicts = _latest(trial.verdicts.select_related("judge"))
     by_name = {signal.signal: signal for signal in signals if signal.state != "not_applicable"}
-    places = _places(record, verdicts)
+    marks = _remarks(record)
+    places = _places(record, verdicts, marks)
     claims = [_verdict(v, places) for v in verdicts if v.signal == "nl_assertion"]
     judging = trial.judgings.select_related("judge").first()
     return {
@@ -34,6 +39,7 @@ def explain(trial: Trial, record: CallRecord) -> dict[str, Any]:
         "judge_signal": by_name.get("judge_passed"),
         "predicate_signal": by_name.get("db_state_assertion"),
         "exit_signal": by_name.get("clean_exit"),
+        "remarks": [{"row": mark, "anchor": places.get(mark.seq, "")} for mark in marks],
         "judging": judging,
         "database": _database(by_name.get("db_state_match")),
         "actions": _actions(by_name.get("is_action_match"), record),
@@ -57,9 +63,18 @@ def _latest(rows: Iterable[Any]) -> list[Any]:
     return [row for row in rows if row.scoring == latest]
 
 
-def _places(record: CallRecord, verdicts: Iterable[Verdict]) -> dict[int, str]:
-    """Return the address of every event that a quote was found in."""
+def _remarks(record: CallRecord) -> list[Remark]:
+    """Return what a reader should look at, once the call is over: before that, what is missing may still come."""
+    current = record.events.filter(seq__gte=record.current.first)
+    if not current.filter(kind="call.ended").exists():
+        return []
+    return remarks(read_events(current.exclude(kind__in=UNREMARKABLE)))
+
+
+def _places(record: CallRecord, verdicts: Iterable[Verdict], marks: Iterable[Remark]) -> dict[int, str]:
+    """Return the address of every event that a quote was found in or a remark stands on."""
     seqs = {quote.get("seq") for verdict in verdicts for quote in verdict.evidence} - {None}
+    seqs |= {mark.seq for mark in marks}
     return {event.seq: transcript.anchor(event) for event in record.events.filter(seq__in=seqs)}
 
 

@@ -10,6 +10,7 @@ from scenarios.scoring.config import ScoringConfig
 from scenarios.scoring.evidence import Evidence
 from scenarios.scoring.results import SignalResult
 from scenarios.sides import Side
+from scenarios.state.canonical import NOT_COMPARED
 from scenarios.state.diff import three_way
 
 # Rows of the diff that a signal stores; the count of all of them is stored beside them.
@@ -35,13 +36,20 @@ def score(spec: ScenarioSpec, gold: Gold, evidence: Evidence, config: ScoringCon
         return SignalResult("db_state_match", applicable=False, passed=None, value=None)
     actual = evidence.databases["agent"].hash if "agent" in evidence.databases else None
     passed = actual == expected
-    detail: dict[str, Any] = {"expected_hash": expected, "actual_hash": actual}
+    detail: dict[str, Any] = {"expected_hash": expected, "actual_hash": actual, "not_compared": _not_compared(evidence)}
     for side, database in evidence.databases.items():
         if side in gold.databases:
             detail |= _diff(spec, gold, evidence, side)
         if side == "user":
             detail |= {"user_expected_hash": gold.expected_hashes.get("user"), "user_actual_hash": database.hash}
     return SignalResult("db_state_match", applicable=True, passed=passed, value=passed, detail=detail)
+
+
+def _not_compared(evidence: Evidence) -> list[str]:
+    """Return what the databases hold that neither hash nor diff looks at."""
+    return sorted(
+        {table for database in evidence.databases.values() for table in NOT_COMPARED & set(database.to_json())}
+    )
 
 
 def _diff(spec: ScenarioSpec, gold: Gold, evidence: Evidence, side: Side) -> dict[str, Any]:

@@ -99,7 +99,7 @@ def gather(spec: ScenarioSpec, events: Iterable[StoredEvent], fidelity: Fidelity
     """
     record = read_events(events)
     turns = tuple(record.turns.values())
-    goodbye = _first_goodbye(record)
+    goodbye = first_goodbye(record)
     tools = tuple(use for use in record.tools.values() if goodbye is None or use.seq < goodbye.seq)
     databases = start_databases(spec, fidelity)
     for seq, changes in record.written:
@@ -135,7 +135,7 @@ def start_databases(spec: ScenarioSpec, fidelity: Fidelity) -> Mapping[Side, Ove
     return Environment(domains.load()[spec.domain], spec, fidelity).databases
 
 
-def _first_goodbye(record: "CallRecord") -> Turn | None:
+def first_goodbye(record: "CallRecord") -> Turn | None:
     """Return the turn from which on both sides said nothing but goodbye until the loop was noticed."""
     turns = [turn for turn in record.turns.values() if not turn.is_blank]
     count = goodbyes_at_end(turn.said for turn in turns) if record.end_reason == "loop" else 0
@@ -189,11 +189,17 @@ class CallRecord:
     contexts: dict[Side, list[dict[str, Any]]] = field(default_factory=dict)
     prepared: dict[Side, Mapping[str, Any]] = field(default_factory=dict)  # data of party.prepared
     infra_error: tuple[str, str] | None = None
+    backwards: list[tuple[int, int]] = field(default_factory=list)  # seq, milliseconds before the event before it
+    _at_ms: int | None = None
 
     def read(self, event: StoredEvent) -> None:
         reader = _READERS.get(event.kind)
         if reader is not None:
             reader(self, event)
+        if self._at_ms is not None and event.at_ms < self._at_ms:
+            self.backwards.append((event.seq, self._at_ms - event.at_ms))
+        if self._at_ms is not None or event.kind == "call.started":  # time zero: what is before it has no time
+            self._at_ms = event.at_ms
         if self.end_reason is None:
             self.duration_ms = max(self.duration_ms, event.at_ms)
 

@@ -14,6 +14,8 @@ from typing import Any
 UNORDERED = frozenset(
     {"standby_list", "notifications", "bookings", "system_accounts", "group_memberships", "asset_recoveries"}
 )
+# Top-level parts of a database that neither hash nor diff looks at.
+NOT_COMPARED = frozenset({"session"})
 _NULLS = frozenset({"none", "null"})
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=str).encode
 _encode_for_order = json.JSONEncoder(sort_keys=True, default=str).encode
@@ -56,8 +58,8 @@ def canonical_text(value: Any, key: str | int | None = None) -> str:
 
 def canonical_database_text(database: Any) -> str:
     """Return the text that is hashed for a whole database."""
-    if isinstance(database, dict) and "session" in database:
-        database = {key: value for key, value in database.items() if key != "session"}
+    if isinstance(database, dict) and not NOT_COMPARED.isdisjoint(database):
+        database = {key: value for key, value in database.items() if key not in NOT_COMPARED}
     return canonical_text(database)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from scenarios.sides import Side
+from scenarios.state.canonical import NOT_COMPARED
 from scenarios.state.causes import GoldStep, Use, Writes, refused_for, value_at
 from scenarios.state.changes import ABSENT, Path, same_leaf
 from scenarios.state.likeness import OTHER_ORDER, is_other_order, likeness, rows_of
@@ -79,7 +80,7 @@ def _touched_paths(expected: Overlay, actual: Overlay) -> list[Path]:
     touched = [*expected.touched(), *actual.touched()]
     whole = {table for table, key in touched if key is None}
     paths: list[Path] = [(table,) if key is None or table in whole else (table, key) for table, key in touched]
-    return sorted({path for path in paths if path[0] != "session"}, key=str)
+    return sorted({path for path in paths if path[0] not in NOT_COMPARED}, key=str)
 
 
 def _walk(seed: Any, expected: Any, actual: Any, path: Path) -> Iterator[tuple[Path, tuple[Any, Any, Any]]]:

@@ -12,7 +12,7 @@ from copy import copy
 from types import MappingProxyType
 from typing import Any
 
-from scenarios.state.canonical import UNORDERED, canonical_text
+from scenarios.state.canonical import NOT_COMPARED, UNORDERED, canonical_text
 from scenarios.state.changes import ABSENT, Change, Path, changes_between, copy_json, make_change
 
 Key = str | int | None
@@ -157,7 +157,7 @@ class Overlay:
         """Return the canonical SHA-256 (hex); untouched records contribute cached bytes."""
         if self._hash is None:
             digest = hashlib.sha256(b"{")
-            for position, name in enumerate(sorted(self._tables.keys() - {"session"})):
+            for position, name in enumerate(sorted(self._tables.keys() - NOT_COMPARED)):
                 digest.update((b"," if position else b"") + _encode_key(name) + b":")
                 digest.update(self._table_bytes(name))
             digest.update(b"}")

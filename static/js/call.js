@@ -177,10 +177,11 @@ function reveal(hash, push = true) {
   return true;
 }
 
-// A tool call names the fields of the diff that it made wrong, and leads to them.
+// A tool call names the fields of the diff that it made wrong, a turn the remarks on it, and both lead there.
 function linkBack() {
   for (const field of document.querySelectorAll("[data-caused-by]")) {
-    const place = document.querySelector(`#${CSS.escape(field.dataset.causedBy)} .tool-name`);
+    const row = document.getElementById(field.dataset.causedBy);
+    const place = row?.querySelector(".tool-name, .who") || row?.querySelector(".what");
     if (!place || place.querySelector(`[href="#${field.id}"]`)) continue;
     const link = document.createElement("a");
     link.className = "back";
