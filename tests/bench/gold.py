@@ -21,7 +21,7 @@ print(len({gold_replay(spec).expected_hashes["agent"] for spec in specs}), len(s
 
 
 # Seconds that a domain may take.
-_LIMITS = {"tau2_retail": 3, "tau2_airline": 1.5}
+_LIMITS = {"tau2_retail": 3, "tau2_airline": 1.5, "eva_airline": 1.5, "tau2_telecom": 2}
 
 
 def measure() -> list[Figure]:
