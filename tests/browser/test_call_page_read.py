@@ -64,6 +64,18 @@ def test_a_claim_gives_its_reason_and_leads_to_its_evidence(failed: Trial, open_
     assert pointed(page) == "turn-5"
 
 
+def test_a_remark_leads_to_its_turn_and_the_turn_back_to_it(failed: Trial, open_as: Open, viewer: User) -> None:
+    """B13: the mark stands on the transcript, with the remark one click away."""
+    page = open_as(viewer, address(failed))
+    turn, remark = page.locator("#turn-2"), page.locator("#remarks li", has_text="2378156")
+    expect(turn.get_by_role("link", name="made up?")).to_be_visible()
+    remark.get_by_role("link", name="turn 2").click()
+    expect(turn).to_be_in_viewport()
+    assert pointed(page) == "turn-2"
+    turn.get_by_role("link", name="made up?").click()
+    expect(remark).to_be_in_viewport()
+
+
 def test_the_keyboard_walks_evidence_turns_and_failed_calls(failed: Trial, open_as: Open, viewer: User) -> None:
     page = open_as(viewer, address(failed))
     page.keyboard.press("e")

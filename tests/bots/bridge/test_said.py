@@ -17,9 +17,13 @@ from bots.bridge.said import clean
         ("<s>[INST] Hello </s>", "Hello"),
         ("Sure.<end_of_turn><eos>", "Sure."),
         ("Ring\x07 the bell\x00", "Ring the bell"),
+        ("Yes, please do. <stop>", "Yes, please do."),
+        ("Yes, please do. ###STOP###", "Yes, please do."),
+        ("###TRANSFER###", ""),
     ],
 )
 def test_tokens_and_control_characters_go_and_the_raw_text_stays(text: str, said: str) -> None:
+    """B14, B17: neither spoken nor an end of the call; the agent gets the turn."""
     assert clean(text) == (said, text)
 
 

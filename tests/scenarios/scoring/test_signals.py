@@ -11,8 +11,8 @@ from scenarios.domains.predicates import Predicate
 from scenarios.events import EndReason
 from scenarios.scoring import clean_exit, db_state_assertion, db_state_match, judge_passed, nl_assertion
 from scenarios.scoring.judge_reply import JudgeReply
-from scenarios.state.overlay import Overlay
-from tests.scenarios.scoring.cases import CHANGE, CONFIG, END, database, evidence, gold, spec, use
+from scenarios.state.overlay import Overlay, Seed
+from tests.scenarios.scoring.cases import CHANGE, CONFIG, DATA, END, database, evidence, gold, no_gold, spec, use
 
 
 def test_a_database_as_expected_matches() -> None:
@@ -47,6 +47,14 @@ def test_a_long_diff_is_capped_and_counted() -> None:
     detail = db_state_match.score(spec(), gold(), evidence(tools=(use(changes=many),)), CONFIG).detail
     assert len(detail["diff"]) == db_state_match.MAX_ROWS
     assert detail["diff_total"] == db_state_match.MAX_ROWS + 8
+
+
+def test_what_is_not_compared_is_stored_with_the_verdict() -> None:
+    """B05: a trace of reads in the session changes nothing, and the verdict says that it was not looked at."""
+    traced = Overlay(Seed({**DATA, "session": {"reads": 7}}))
+    result = db_state_match.score(spec(gold_actions=()), no_gold(), evidence(databases={"agent": traced}), CONFIG)
+    assert (result.passed, result.detail["not_compared"], result.detail["diff"]) == (True, ["session"], [])
+    assert db_state_match.score(spec(), gold(), evidence(), CONFIG).detail["not_compared"] == []
 
 
 def test_what_initialisation_changed_is_no_difference() -> None:
