@@ -1,8 +1,8 @@
 """What a plain sentence says, apart from how: two tools may word an answer differently, but not answer differently.
 
 The phone of the telecom domain answers in sentences ("Airplane mode is now ON."), and a vector holds the reference's.
-The data of such an answer are numbers, identifiers, addresses and states; the words between them are wording, and so is
-the label before a line's colon.
+The data of such an answer are numbers, identifiers, addresses, states, and how many items a bar ("A | B | C") has; the
+words between them are wording, and so is the label before a line's colon.
 """
 
 import re
@@ -25,7 +25,7 @@ _STATES = {
 # Permissions of apps. They are everyday words, so they count only where a sentence is about permissions.
 _PERMISSIONS = {"sms", "storage", "phone", "network"}
 _LABEL = re.compile(r"^[^.:\n]*:(?=\s|$)", re.MULTILINE)
-_TOKEN = re.compile(r"https?://[^\s,;()]+|very poor|[A-Za-z0-9_]+(?:[.:-][A-Za-z0-9_]+)*", re.IGNORECASE)
+_TOKEN = re.compile(r"https?://[^\s,;()]+|very poor|\||[A-Za-z0-9_]+(?:[.:-][A-Za-z0-9_]+)*", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -50,5 +50,5 @@ def _data(sentence: str) -> Iterator[str | float]:
         elif word in _PERMISSIONS:
             if is_about_permissions:
                 yield word
-        elif "://" in token or any(map(str.isdigit, token)):
+        elif token == "|" or "://" in token or any(map(str.isdigit, token)):
             yield token
