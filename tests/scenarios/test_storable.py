@@ -28,9 +28,7 @@ def test_odd_values_can_be_stored_and_read(value: Any, stored: Any) -> None:
     made = storable(value)
     assert TrialEvent(data=made).data == made
     trial = make_trial(state="running")
-    TrialEvent.objects.create(
-        trial=trial, seq=1, at_ms=0, kind="note", data={"value": made}, created_at=timezone.now()
-    )
+    TrialEvent.objects.create(trial=trial, seq=1, at_ms=0, kind="note", data={"value": made}, created_at=timezone.now())
     assert TrialEvent.objects.get().data == {"value": stored}
 
 
