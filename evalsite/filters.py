@@ -16,6 +16,7 @@ from django.http import QueryDict
 from scenarios.domains.base import SIGNALS
 from scenarios.models import Run, Scenario, SignalResult, Trial
 from scenarios.scoring.results import OUTCOMES
+from scenarios.searchable import composed, searchable
 from scenarios.standing import OPEN
 
 RUN_STATES: Mapping[str, str] = {"open": "open", "paused": "paused", "finished": "finished", "cancelled": "cancelled"}
@@ -106,7 +107,7 @@ class TrialFilter:
         """Return (primary key, name, tags) of the run's scenarios that match, in the run's order."""
         rows = run.trials.filter(number=1).order_by("position")
         if self.q:
-            rows = rows.filter(scenario__search_text__contains=self.q.lower()) | rows.filter(
+            rows = rows.filter(scenario__search_text__contains=searchable(self.q)) | rows.filter(
                 scenario__name__icontains=self.q
             )
         if self.outcome or self.signal:
@@ -157,7 +158,7 @@ class ScenarioFilter:
     def apply(self, rows: QuerySet[Scenario]) -> list[Scenario]:
         """Return the scenarios that match, in their natural order."""
         if self.q:
-            rows = rows.filter(Q(search_text__contains=self.q.lower()) | Q(name__icontains=self.q))
+            rows = rows.filter(Q(search_text__contains=searchable(self.q)) | Q(name__icontains=self.q))
         if self.persona:
             rows = rows.filter(persona_name=self.persona)
         if self.claims:
@@ -183,8 +184,8 @@ def page_of(rows: Any, number: Any, size: int) -> Page[Any]:
 
 
 def _text(query: QueryDict, name: str) -> str:
-    """Return what was typed, without NUL, which PostgreSQL refuses."""
-    return query.get(name, "").replace("\0", "").strip()
+    """Return what was typed, in composed form and without NUL, which PostgreSQL refuses."""
+    return composed(query.get(name, "").replace("\0", "").strip())
 
 
 def _known(value: str, values: Mapping[str, Any], name: str, problems: list[str]) -> str:

@@ -15,6 +15,7 @@ from scenarios.domains import load
 from scenarios.domains.base import Domain, ScenarioSpec
 from scenarios.models import Scenario
 from scenarios.replay import gold_replay
+from scenarios.searchable import searchable
 
 _MIRRORED = (
     "domain",
@@ -128,7 +129,7 @@ def _replayed(item: ScenarioSpec, code: str) -> dict[str, Any]:
 def _search_text(item: ScenarioSpec) -> str:
     brief = item.caller
     parts = [item.name, item.title, item.persona_name, brief.name, brief.goal, brief.personality, brief.known_info]
-    return "\n".join([*parts, brief.unknown_info, *item.tags, *item.nl_assertions]).lower()
+    return searchable("\n".join([*parts, brief.unknown_info, *item.tags, *item.nl_assertions]))
 
 
 @cache

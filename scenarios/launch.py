@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from scenarios import catalogue
 from scenarios.lifecycle import cost_of
 from scenarios.models import Run, Scenario, Trial
+from scenarios.searchable import composed
 from scenarios.versions import versions
 
 MAX_TRIALS = 100_000
@@ -189,7 +190,7 @@ def _scenario_rows(config: RunConfig) -> dict[str, int]:
 
 def _write(config: RunConfig, rows: dict[str, int], person: Any, title: str, launch_key: str | None) -> Run:
     run = Run.objects.create(
-        title=title,
+        title=composed(title),
         domain=config.domain,
         channel=config.channel,
         config=config.stored(),

@@ -12,6 +12,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from scenarios.models import Run, Scenario
+from scenarios.searchable import searchable
 
 # How many names of unknown scenarios a message lists.
 _LISTED = 5
@@ -51,7 +52,7 @@ class Selection:
         if self.ids.strip():
             rows = rows.filter(name__in=self._listed(rows))
         if self.q:
-            rows = rows.filter(Q(search_text__contains=self.q.lower()) | Q(name__icontains=self.q))
+            rows = rows.filter(Q(search_text__contains=searchable(self.q)) | Q(name__icontains=self.q))
         if self.persona:
             rows = rows.filter(persona_name=self.persona)
         if self.with_claims:

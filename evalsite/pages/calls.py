@@ -9,6 +9,7 @@ from django.db.models import Max, QuerySet
 
 from evalsite import transcript
 from scenarios.models import Trial, TrialEvent
+from scenarios.searchable import composed
 
 # Events that one page or one further load renders: about 0.1 s of server time.
 CHUNK = 300
@@ -106,7 +107,7 @@ class CallRecord:
 
     def search(self, query: str) -> dict[str, Any]:
         """Return the hits of a text in everything that was said, called and answered, folded values included."""
-        wanted = query.casefold()
+        wanted = re.compile(re.escape(composed(query)), re.IGNORECASE)
         hits: list[dict[str, Any]] = []
         total = 0
         for event in self.events.filter(seq__gte=self.current.first).iterator(chunk_size=200):
@@ -119,12 +120,11 @@ class CallRecord:
         return {"query": query, "hits": hits, "total": total}
 
 
-def _snippet(event: TrialEvent, wanted: str) -> tuple[str, str, str] | None:
-    for value in _texts(event.data):
-        place = value.casefold().find(wanted)
-        if place >= 0:
-            end = place + len(wanted)
-            return value[max(0, place - AROUND) : place], value[place:end], value[end : end + AROUND]
+def _snippet(event: TrialEvent, wanted: re.Pattern[str]) -> tuple[str, str, str] | None:
+    for value in map(composed, _texts(event.data)):
+        if found := wanted.search(value):
+            place, end = found.span()
+            return value[max(0, place - AROUND) : place], found[0], value[end : end + AROUND]
     return None
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from scenarios.models import Scenario
+from scenarios.searchable import searchable
 from scenarios.selection import BadSelection, Selection
 from tests.factories import make_run, make_scenarios
 
@@ -94,3 +95,10 @@ def test_a_run_of_another_domain_or_without_failures_is_refused() -> None:
         names(failed_in=other.pk)
     with pytest.raises(BadSelection, match=f"No call of run {sound.pk} has failed"):
         names(failed_in=sound.pk)
+
+
+@pytest.mark.parametrize("query", ["Zo\u00eb", "Zoe\u0308", "ZO\u00cb", "zoe\u0308"])
+def test_a_name_is_found_in_any_normal_form(query: str) -> None:
+    """B57: the mirror's text and the query are brought to one form."""
+    Scenario.objects.filter(name="toy__4").update(search_text=searchable("a caller called ZOE\u0308 Li"))
+    assert names(q=query) == ["toy__4"]

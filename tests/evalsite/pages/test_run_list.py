@@ -144,3 +144,12 @@ def test_long_lists_come_in_pages_with_constant_queries(
     assert page(reader, "?page=2").count("run number") == 5
     assert page(reader, "?page=999").count("run number") == 5
     assert page(reader, "?page=x").count("run number") == 25
+
+
+def test_a_title_is_found_in_any_normal_form(reader: Client) -> None:
+    """B57: typed as ``e`` and U+0308, stored as U+00EB."""
+    make_run(1, title="Zo\u00eb's sweep")
+    make_run(1, title="Another")
+    html = str(reader.get("/runs/?q=Zoe\u0308").content.decode())
+    assert "Zo\u00eb&#x27;s sweep" in html
+    assert "Another" not in html

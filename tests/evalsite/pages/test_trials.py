@@ -187,6 +187,7 @@ class TestLongCalls:
         assert self.shown(get(long.trial)) == list(range(1, 21))
 
     def test_the_total_is_visible_and_every_stretch_is_offered(self, long: Call, get: Get) -> None:
+        """B77: no part of a long record is left out without a word."""
         long.end()
         html = get(long.trial)
         assert f'<span id="event-count">{long.seq}</span>' in html
@@ -210,6 +211,14 @@ class TestLongCalls:
         assert "<b>1</b> event with" in html
         assert "<mark>NeedLe</mark>" in html
         assert "No event of this call has" in get(long.trial, "?q=nowhere")
+
+    @pytest.mark.parametrize("query", ["Zo\u00eb", "Zoe\u0308", "zOE\u0308", "ZO\u00cb"])
+    def test_search_finds_a_name_in_any_normal_form(self, long: Call, get: Get, query: str) -> None:
+        """B57: composed or decomposed, in the record or in the query, it is one name."""
+        long.turn("user", "I am Zo\u00eb.").turn("agent", "Hello Zoe\u0308.").end()
+        html = get(long.trial, f"?q={query}")
+        assert "<b>2</b> events with" in html
+        assert html.count("<mark>Zo\u00eb</mark>") == 2
 
     def test_more_hits_than_are_listed_are_counted(self, long: Call, get: Get, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(calls_module, "MAX_HITS", 5)
@@ -257,6 +266,7 @@ def test_a_late_word_of_a_turn_stands_in_that_turn(trial: Trial, get: Get) -> No
 
 
 def test_times_that_go_backwards_are_shown_in_the_order_of_the_record(trial: Trial, get: Get) -> None:
+    """B48: by number, whatever the times say; ``test_remarks`` has the mark."""
     call = Call(trial)
     for at_ms in (10_200, 9_800, 11_000):
         call.at_ms = at_ms
