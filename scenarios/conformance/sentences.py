@@ -25,7 +25,7 @@ _STATES = {
 # Permissions of apps. They are everyday words, so they count only where a sentence is about permissions.
 _PERMISSIONS = {"sms", "storage", "phone", "network"}
 _LABEL = re.compile(r"^[^.:\n]*:(?=\s|$)", re.MULTILINE)
-_TOKEN = re.compile(r"https?://[^\s,;()]+|very poor|\||[A-Za-z0-9_]+(?:[.:-][A-Za-z0-9_]+)*", re.IGNORECASE)
+_PIECE = re.compile(r"https?://[^\s,;()]+|very poor|\||[A-Za-z0-9_]+(?:[.:-][A-Za-z0-9_]+)*", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -41,14 +41,14 @@ def says_the_same(expected: str, got: str) -> bool:
 
 def _data(sentence: str) -> Iterator[str | float]:
     is_about_permissions = "permission" in sentence.lower()
-    for token in _TOKEN.findall(_LABEL.sub("", sentence)):
-        word = token.lower()
-        if _NUMBER.fullmatch(token):
-            yield float(token)
+    for piece in _PIECE.findall(_LABEL.sub("", sentence)):
+        word = piece.lower()
+        if _NUMBER.fullmatch(piece):
+            yield float(piece)
         elif word in _STATES:
             yield _STATES[word]
         elif word in _PERMISSIONS:
             if is_about_permissions:
                 yield word
-        elif token == "|" or "://" in token or any(map(str.isdigit, token)):
-            yield token
+        elif piece == "|" or "://" in piece or any(map(str.isdigit, piece)):
+            yield piece
