@@ -133,11 +133,12 @@ def _rule_on_saying(wanted: Saying, record: Record) -> Ruling:
 
 
 def _rule_on_act(claim: str, record: Record) -> Ruling:
-    words = act_words(claim, {word for tool in _write_tools() for word in _tool_words(tool)})
+    writes = _write_tools(frozenset(call.tool for call in record.calls))
+    words = act_words(claim, {word for tool in writes for word in _tool_words(tool)})
     if not words:
         return Ruling(False, "No tool is named after what this claim asks for.")
-    namesakes = {tool for tool in _write_tools() if words <= _tool_words(tool)}
-    related = namesakes or {tool for tool in _write_tools() if words & _tool_words(tool)}
+    namesakes = {tool for tool in writes if words <= _tool_words(tool)}
+    related = namesakes or {tool for tool in writes if words & _tool_words(tool)}
     done = [call for call in record.calls if call.tool in related]
     if not words <= {word for call in done for word in _tool_words(call.tool)}:
         return Ruling(False, f"No successful call of the agent is named after {' '.join(sorted(words))}.")
@@ -146,10 +147,12 @@ def _rule_on_act(claim: str, record: Record) -> Ruling:
     return Ruling(True, f"{done[-1].tool} succeeded.", done[-1].quote[:_MAX_QUOTE])
 
 
-@lru_cache(maxsize=1)
-def _write_tools() -> frozenset[str]:
-    tools = (tool for domain in load().values() for tool in domain.tools("agent"))
-    return frozenset(tool.model_name() for tool in tools if tool.kind == "write")
+@lru_cache(maxsize=512)
+def _write_tools(used: frozenset[str]) -> frozenset[str]:
+    """Return the names of the writes of the domains that have all the used tools: those of others mean nothing."""
+    tools = {name: {tool.model_name(): tool.kind for tool in domain.tools("agent")} for name, domain in load().items()}
+    fitting = [kinds for kinds in tools.values() if used <= kinds.keys()] or list(tools.values())
+    return frozenset(name for kinds in fitting for name, kind in kinds.items() if kind == "write")
 
 
 @lru_cache(maxsize=512)

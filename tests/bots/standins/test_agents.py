@@ -1,4 +1,4 @@
-"""The scripted agents on three domains: the faithful one passes all that can pass, each other fails where it should.
+"""The scripted agents on four domains: the faithful one passes all that can pass, each other fails where it should.
 
 Every call is held in process, with the caller and the judge that a rehearsal has, and scored as a lane scores it.
 """
@@ -11,12 +11,14 @@ from bots.standins.agent import applies, careless_choice
 from bots.standins.claims import saying
 from bots.standins.cue import Cue, cue
 from scenarios.domains import load
+from scenarios.domains.eva_airline import NAMES
 from scenarios.scoring.results import Decision
 from tests.bots.standins.conversation import Conversation
 
 FRONTDESK = tuple(spec.name for spec in load()["frontdesk"].scenarios())
 RETAIL = tuple(f"tau2_retail__{number}" for number in range(114))
 AIRLINE = tuple(f"tau2_airline__{number}" for number in range(50))
+EVA = tuple(f"eva_airline__{name}" for name in (*NAMES.values(), "1_1_5", "1_3_1", "2_1_2", "3_1_5", "7_2_2", "7_4_1"))
 # Its only write is refused (a gift card that is too low), and its claim asks for that very write.
 CANNOT_PASS = "tau2_retail__105"
 
@@ -24,7 +26,7 @@ CANNOT_PASS = "tau2_retail__105"
 @pytest.fixture(autouse=True)
 def _files(request: pytest.FixtureRequest) -> None:
     """The benchmark's domains need their files; the front desk none."""
-    if "tau2_" in request.node.nodeid:
+    if "__" in request.node.nodeid:
         request.getfixturevalue("benchmarks")
 
 
@@ -46,8 +48,8 @@ def wants_saying(scene: Cue) -> bool:
     return any(map(saying, scene.spec.nl_assertions))
 
 
-scenarios = pytest.mark.parametrize("scenario", [*FRONTDESK, *RETAIL, *AIRLINE])
-some_scenarios = pytest.mark.parametrize("scenario", [*FRONTDESK, *RETAIL[::8], *AIRLINE[::8]])
+scenarios = pytest.mark.parametrize("scenario", [*FRONTDESK, *RETAIL, *AIRLINE, *EVA])
+some_scenarios = pytest.mark.parametrize("scenario", [*FRONTDESK, *RETAIL[::8], *AIRLINE[::8], *EVA[::4]])
 
 
 @scenarios

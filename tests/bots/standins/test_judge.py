@@ -152,3 +152,9 @@ def test_a_wrong_count_is_one_short_or_one_too_many() -> None:
 
 def test_booleans_as_text() -> None:
     assert passed(model="standin-judge+string-booleans", lines=LINES[:4]) == ["false", "true"]
+
+
+def test_words_of_other_domains_tools_mean_nothing() -> None:
+    """Eva's ``process_refund`` does not make "process" a word of the shop's tools."""
+    line = '[tool call 1] agent called exchange_delivered_order_items {"order_id": "#W1"}: ok -> {"a": 1}'
+    assert passed(lines=(line,), claims=("Agent should process the exchange.",)) == [True]
