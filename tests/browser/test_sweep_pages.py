@@ -67,11 +67,13 @@ def test_a_double_click_launches_once(open_as: Open, operator: User) -> None:
 @pytest.mark.usefixtures("_frontdesk")
 def test_another_domain_brings_its_own_choices_and_keeps_the_rest(open_as: Open, operator: User) -> None:
     page = open_as(operator, "/runs/new?domain=frontdesk&trials=4")
-    others = [name for name in catalogue.domains() if name != "frontdesk"]
-    if not others:
+    # Asked of the page: other tests register toy domains in this process, which the server knows nothing of.
+    options = page.locator("#id_domain option:not([value=frontdesk])")
+    if not options.count():
         pytest.skip("only one domain can be used here: fetch_benchmarks brings others")
-    page.locator("#id_domain").select_option(others[0])
-    page.wait_for_url(f"**/runs/new?*domain={others[0]}*")
+    other = options.first.get_attribute("value")
+    page.locator("#id_domain").select_option(other)
+    page.wait_for_url(f"**/runs/new?*domain={other}*")
     expect(page.locator("#id_trials")).to_have_value("4")
 
 
