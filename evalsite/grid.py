@@ -16,6 +16,7 @@ _FIELDS = (
     "status",
     "outcome",
     "outcome_reason",
+    "end_reason",
     "by_inaction",
     "attempts",
     "duration_ms",

@@ -27,6 +27,10 @@ OPEN = (Trial.Status.QUEUED, Trial.Status.RUNNING, Trial.Status.SCORING)
 Row = Mapping[str, Any]
 
 
+# Share of a cap on money at which a run's page warns.
+NEARLY_SPENT = 0.8
+
+
 @dataclass(frozen=True)
 class Standing:
     """Progress and headline of one run. Finished and passed are two numbers, and neither exceeds the total."""
@@ -75,6 +79,12 @@ class Standing:
         if self.run.paused_at:
             return "paused"
         return "running" if self.running or self.ended else "queued"
+
+    @property
+    def is_nearly_spent(self) -> bool:
+        """Return whether most of the run's cap on money is used up."""
+        cap = self.run.config.get("limits", {}).get("max_cost")
+        return bool(cap) and self.run.cost is not None and self.run.cost >= NEARLY_SPENT * cap
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,8 @@ log = logging.getLogger(__name__)
 
 # Rows that one viewer gets in one tick: a late one catches up in steps and does not hold up the others.
 STEP = 200
+# Characters of rows in one message; a row alone is far below that, since long values come on demand.
+MESSAGE_SIZE = 256_000
 # Rendered rows kept for viewers that join a moment later.
 REMEMBERED = 2_000
 # One writer numbers a trial's events, so a hole is a batch that is being committed; after this long it is a loss.
@@ -80,11 +82,24 @@ class TrialFeed:
         for trial, sent in behind:
             rows = self._unbroken(trial, sent, [event for event in events.get(trial, []) if event.seq > sent][:STEP])
             if rows:
-                content: dict[str, Any] = {"rows": [self._fragment(event) for event in rows]}
+                fragments = self._fragments(rows)
+                content: dict[str, Any] = {"rows": fragments}
                 if rows[0].seq > sent + 1:
                     content["lost"] = rows[0].seq - 1
-                batches[trial, sent] = Batch(message("events", **content), rows[-1].seq)
+                batches[trial, sent] = Batch(message("events", **content), fragments[-1]["seq"])
         return batches
+
+    def _fragments(self, rows: Iterable[TrialEvent]) -> list[Fragment]:
+        """Return as many rows as one message takes, at least one."""
+        fragments: list[Fragment] = []
+        size = 0
+        for event in rows:
+            rendered = self._fragment(event)
+            size += len(rendered["html"]) + len(rendered["mark"])
+            if fragments and size > MESSAGE_SIZE:
+                break
+            fragments.append(rendered)
+        return fragments
 
     def _unbroken(self, trial: int, sent: int, rows: Iterable[TrialEvent]) -> list[TrialEvent]:
         """Return the rows up to the first hole; a hole that stays is passed over, and said so in the log."""

@@ -91,6 +91,19 @@ def decide(
     )
 
 
+def asserts_nothing(spec: ScenarioSpec, gold: Gold) -> bool:
+    """Return whether no gating signal of a scenario can have anything to decide, so that no call of it is scored."""
+    decides: dict[Signal, bool] = {
+        "is_action_match": bool(gold.reference_actions),
+        "db_state_match": "agent" in gold.expected_hashes,
+        "db_state_assertion": bool(spec.db_assertions),
+        "nl_assertion": bool(spec.nl_assertions),
+        "judge_passed": True,
+        "clean_exit": set(spec.success_signals) == {"clean_exit"},
+    }
+    return not any(decides[signal] for signal in spec.success_signals)
+
+
 def state_of(spec: ScenarioSpec, result: SignalResult) -> SignalState:
     """Return which bucket of the breakdown a signal belongs to."""
     if result.signal not in spec.success_signals:

@@ -83,6 +83,24 @@ async def test_viewers_that_drop_and_come_back_all_the_time_miss_and_double_noth
     assert [part[:204] for part in seen] == [list(range(204))] * 4
 
 
+async def test_no_message_is_large_however_much_happened(
+    call: Call, viewer: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """B75: 1.2 MB of tool output goes as a short form, and many long rows as several messages."""
+    monkeypatch.setattr(trial_feed, "MESSAGE_SIZE", 20_000)
+    await in_db(call.tool)("dump", {}, "x" * 1_200_000)
+    for _ in range(12):
+        await in_db(call.turn)("agent", "y" * 3_900)
+    socket = await open_socket(f"/ws/trials/{call.trial.pk}/", viewer, after=0)
+    sent: list[dict[str, Any]] = []
+    while not sent or sent[-1]["rows"][-1]["seq"] < call.seq:
+        sent.append(await socket.next("events"))
+    assert [row["seq"] for message in sent for row in message["rows"]] == list(range(1, call.seq + 1))
+    assert len(sent) > 2
+    assert max(len(str(message)) for message in sent) < 30_000
+    await socket.disconnect()
+
+
 async def test_an_event_is_rendered_once_for_all_viewers(
     call: Call, viewer: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:

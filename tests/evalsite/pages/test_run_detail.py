@@ -48,6 +48,24 @@ def test_the_headline_has_all_its_parts(reader: Client) -> None:
     assert "only 8 of 10 are in this rate" in text
 
 
+@pytest.mark.parametrize(("cost", "warned"), [(7.99, False), (8.0, True), (10.5, True), (None, False)])
+def test_a_cap_on_money_is_warned_of_before_it_is_reached(reader: Client, cost: float | None, warned: bool) -> None:
+    """L14: at 80 % of the cap."""
+    run = make_run(2, 1, ["pass"], cost=cost)
+    run.config["limits"]["max_cost"] = 10.0
+    run.save()
+    assert ("over 80 % is spent" in page(reader, run)) is warned
+    uncapped = make_run(2, 1, ["pass"], cost=cost)
+    assert "over 80 % is spent" not in page(reader, uncapped)
+
+
+def test_a_cell_says_how_its_call_ended(reader: Client) -> None:
+    """B42: on the list as on the page of the call, whatever the outcome."""
+    run = make_run(1, 1, ["pass"])
+    run.trials.update(end_reason="turn_limit")
+    assert "; ended at the turn limit" in page(reader, run)
+
+
 def test_every_trial_is_one_cell_that_links_to_its_call(reader: Client) -> None:
     run = make_run(2, 3, ["pass", "fail"])
     text = page(reader, run)

@@ -6,7 +6,7 @@ from scenarios.domains.base import Signal
 from scenarios.scoring.config import ScoringConfig
 from scenarios.scoring.judge_reply import JudgeReply, failed, read
 from scenarios.scoring.results import Decision
-from scenarios.scoring.success import MAX_REASON, decide, score_trial
+from scenarios.scoring.success import MAX_REASON, asserts_nothing, decide, score_trial
 from tests.scenarios.scoring.cases import (
     CONFIG,
     END,
@@ -189,6 +189,29 @@ def test_nothing_asserted_is_not_a_pass() -> None:
     assert "nothing is asserted" in outcome(scenario=empty).reason
     only_exit = spec(success_signals=("clean_exit",))
     assert outcome(scenario=only_exit).outcome == "pass"
+
+
+@pytest.mark.parametrize(
+    ("signals", "fields", "nothing"),
+    [
+        ((), {}, True),
+        (("clean_exit",), {}, False),
+        (("nl_assertion", "clean_exit"), {}, True),
+        (("nl_assertion", "db_state_assertion"), {}, True),
+        (("nl_assertion", "clean_exit"), {"nl_assertions": ("The agent is kind.",)}, False),
+        (("is_action_match", "clean_exit"), {}, True),
+        (("db_state_match",), {}, False),
+        (("judge_passed",), {}, False),
+    ],
+)
+def test_a_scenario_that_asserts_nothing_is_known_before_any_call(signals: Any, fields: Any, nothing: bool) -> None:
+    """B09, B62: a task without criteria is "nothing asserted", and no call of it passes."""
+    scenario = spec(success_signals=signals, gold_actions=(), **fields)
+    assert asserts_nothing(scenario, no_gold()) is nothing
+    reply = JudgeReply(1.0, "", ()) if "judge_passed" in signals else None
+    decision = score_trial(scenario, no_gold(), idle(), CONFIG, reply).decision
+    assert ("nothing is asserted" in decision.reason) is nothing
+    assert not nothing or decision.outcome == "unscored"
 
 
 def test_a_gating_signal_that_nobody_scored_is_an_error_that_names_it() -> None:
