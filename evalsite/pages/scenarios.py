@@ -6,6 +6,7 @@ from django.views.decorators.http import require_safe
 
 from evalsite import dossier
 from evalsite.filters import HEALTH, SCENARIOS_A_PAGE, ScenarioFilter, page_of, tags_of
+from evalsite.notes import benchmark_notes
 from scenarios import catalogue, domains
 from scenarios.domains.base import Domain, ScenarioSpec
 from scenarios.models import Scenario
@@ -57,7 +58,7 @@ def scenario(request: HttpRequest, domain: str, name: str) -> HttpResponse:
         "gold": dossier.gold_steps(spec),
         "health": dossier.health_notes(spec, gold_replay(spec).health),
         "known_errors": spec.extra.get("known_errors", ()),
-        "notes": {key: value for key, value in spec.extra.items() if value and key != "known_errors"},
+        "notes": benchmark_notes(spec),
         "neighbours": dossier.neighbours(home, spec),
         "history": dossier.history(row, RUNS_IN_HISTORY) if row else [],
         "prompts": [("Agent", home.agent_prompt(spec)), ("Caller", home.caller_prompt(spec))]

@@ -14,6 +14,7 @@ from scenarios.domains.eva_airline.tools import TOOLS
 from scenarios.domains.pinned import PinnedDomain
 from scenarios.domains.titles import shortened
 from scenarios.sides import Side
+from scenarios.state.canonical import NOT_COMPARED
 from scenarios.state.changes import changes_between
 from scenarios.state.overlay import Overlay, Seed
 
@@ -30,8 +31,6 @@ NAMES = {
 _NOT_THE_ONLY_WAY = (
     "Found by search: the data set ships the expected database only, and other calls may lead there too."
 )
-# Left out of the comparison: what the reference implementation of the data set notes about the call.
-_SESSION = "session"
 
 
 @register
@@ -78,7 +77,7 @@ class EvaAirline(PinnedDomain):
         shipped = self._rows[spec.task_id]["ground_truth"]["expected_scenario_db"]
         seed = self.seeds(spec)["agent"]
         expected = Overlay(seed)
-        wanted = {table: records for table, records in shipped.items() if table != _SESSION}
+        wanted = {table: records for table, records in shipped.items() if table not in NOT_COMPARED}
         expected.apply(changes_between(dict(seed.data), wanted))
         return {"agent": expected}
 
