@@ -9,9 +9,10 @@ from django.db.models import Count, Q
 
 from scenarios.domains.base import Domain, GoldAction, ScenarioSpec, ToolResult
 from scenarios.models import Run, Scenario, Trial
-from scenarios.replay import Health, gold_replay
+from scenarios.replay import Gold, gold_replay
 from scenarios.scoring.results import RATED
 from scenarios.scoring.rollup import OutcomeCount, Rate, do_nothing_rate, success_rate
+from scenarios.scoring.success import asserts_nothing
 
 
 @dataclass(frozen=True)
@@ -72,9 +73,14 @@ def gold_steps(spec: ScenarioSpec) -> list[GoldStep]:
     return [GoldStep(*pair) for pair in zip(spec.gold_actions, gold_replay(spec).calls, strict=True)]
 
 
-def health_notes(spec: ScenarioSpec, health: Health) -> list[tuple[str, str]]:
+def health_notes(spec: ScenarioSpec, gold: Gold) -> list[tuple[str, str]]:
     """Return (severity, sentence) of everything odd about the scenario itself; severity is "warning" or "info"."""
+    health = gold.health
     notes = []
+    if asserts_nothing(spec, gold):
+        notes.append(
+            ("warning", "Nothing is asserted: no signal that gates has anything to decide. No call is scored.")
+        )
     for position in health.failing_writes:
         tool = spec.gold_actions[position].tool
         notes.append(

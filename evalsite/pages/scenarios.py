@@ -56,7 +56,7 @@ def scenario(request: HttpRequest, domain: str, name: str) -> HttpResponse:
         "spec": spec,
         "row": row,
         "gold": dossier.gold_steps(spec),
-        "health": dossier.health_notes(spec, gold_replay(spec).health),
+        "health": dossier.health_notes(spec, gold_replay(spec)),
         "known_errors": spec.extra.get("known_errors", ()),
         "notes": benchmark_notes(spec),
         "neighbours": dossier.neighbours(home, spec),

@@ -1,5 +1,6 @@
 """Domains and scenarios: what is asked, what must be true, whether the task is sound."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,15 @@ def test_health_is_said_in_words(reader: Client) -> None:
         health = gold_replay(spec).health
         assert ("An agent that does nothing but end the call passes" in text) == health.passes_by_inaction
         assert ("is a write that is refused" in text) == bool(health.failing_writes)
+
+
+def test_a_scenario_without_criteria_is_called_so(reader: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """B09, B62: "nothing asserted" stands on its page."""
+    spec = domains.load()[FRONTDESK].scenarios()[0]
+    assert "Nothing is asserted" not in page(reader, f"{FRONTDESK}/{spec.name}/")
+    bare = replace(spec, success_signals=("nl_assertion", "clean_exit"), nl_assertions=())
+    monkeypatch.setattr("evalsite.pages.scenarios._spec", lambda domain, name: bare)
+    assert "Nothing is asserted" in page(reader, f"{FRONTDESK}/{spec.name}/")
 
 
 def test_known_errors_of_a_task_are_explained(reader: Client, benchmarks: Path) -> None:
