@@ -8,7 +8,8 @@ from typing import Any
 
 # Full-width forms are taken for the plain ones by some spreadsheets.
 _FORMULA = re.compile(r"\A[\s\x00]*[=+\-@\uff1d\uff0b\uff0d\uff20]|\A[\t\r\n]")
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+# No number of ours begins with a plus; a telephone number does, and would lose it.
+_NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 
 
 def cell(value: Any) -> Any:

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import connections
+from django.db import IntegrityError, connections, transaction
 from pydantic import ValidationError
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from scenarios import catalogue
 from scenarios.launch import FrozenProfile, Limits, RunConfig, ScenarioRef, expand, launch
 from scenarios.models import Run, Trial
-from tests.factories import make_config, make_profile, make_scenarios
+from tests.factories import make_config, make_profile, make_run, make_scenarios
 
 NAMES = ["toy__1", "toy__2", "toy__3"]
 
@@ -225,3 +225,13 @@ def test_expand_names_what_is_unknown() -> None:
 
 def test_the_stand_in_setting_is_a_loopback_address() -> None:
     assert settings.STANDIN_URL.startswith("http://127.0.0.1:")
+
+
+@pytest.mark.django_db
+def test_a_trial_is_stored_once_whatever_is_tried() -> None:
+    """B64: unique by run, scenario and number, so that no trial is counted twice."""
+    trial = make_run(1, 2, ["pass"]).trials.first()
+    assert trial is not None
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Trial.objects.create(run=trial.run, scenario=trial.scenario, number=trial.number, position=99)
+    assert trial.run.trials.count() == 2

@@ -83,6 +83,22 @@ async def test_viewers_that_drop_and_come_back_all_the_time_miss_and_double_noth
     assert [part[:204] for part in seen] == [list(range(204))] * 4
 
 
+async def test_two_runs_of_one_scenario_and_number_do_not_mix(call: Call, viewer: User) -> None:
+    """B68: what is watched is the trial of a run, not the scenario and its number."""
+    twin = await in_db(make_trial)(scenario=call.trial.scenario, state="running", last_seq=0)
+    assert (twin.scenario_id, twin.number) == (call.trial.scenario_id, call.trial.number)
+    assert twin.run_id != call.trial.run_id
+    other = await in_db(lambda: Call(twin).begin())()
+    one = await open_socket(f"/ws/trials/{call.trial.pk}/", viewer, after=call.seq)
+    two = await open_socket(f"/ws/trials/{twin.pk}/", viewer, after=other.seq)
+    await in_db(call.turn)("agent", "for the first")
+    await in_db(other.turn)("agent", "for the second")
+    assert "for the first" in (await one.rows(3))[1]["html"]
+    assert "for the second" in (await two.rows(3))[1]["html"]
+    await one.disconnect()
+    await two.disconnect()
+
+
 async def test_no_message_is_large_however_much_happened(
     call: Call, viewer: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
