@@ -130,6 +130,11 @@ def _groups(fields: Iterable[dict[str, Any]]) -> list[tuple[str, list[dict[str, 
     return list(groups.items())
 
 
+def _facts(action: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a flat record (``eva_airline``) tells beside its name and side."""
+    return {name: value for name, value in action.items() if name not in ("action_type", "name", "side", "result")}
+
+
 def _actions(signal: SignalResult | None, record: CallRecord) -> dict[str, Any] | None:
     if signal is None:
         return None
@@ -140,7 +145,7 @@ def _actions(signal: SignalResult | None, record: CallRecord) -> dict[str, Any] 
         if action is None:
             return None
         name = action.get("name") or action.get("action_type", "")
-        arguments = transcript.fold(action.get("arguments", {}))
+        arguments = transcript.fold(action.get("arguments", _facts(action)))
         return {"name": name, "side": action.get("side", ""), "arguments": arguments, "call": calls.get(_key(action))}
 
     return {

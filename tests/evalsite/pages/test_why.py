@@ -1,6 +1,7 @@
 """The right column of the call page: what a person should look at, without any of it deciding anything."""
 
 from collections.abc import Callable
+from html import unescape
 from typing import Any
 
 import pytest
@@ -164,3 +165,11 @@ def test_a_turn_whose_control_tokens_were_taken_out_is_marked_and_has_the_raw_te
     html = get(trial)
     assert html.count("control tokens taken out") == 1
     assert "&lt;|channel|&gt;analysis hm" in html
+
+
+def test_flat_records_of_actions_show_their_facts(scored: Trial, get: Get) -> None:
+    flat = {"action_type": "assign_seat", "passenger_id": "PAX001", "seat_assigned": "21A", "side": "agent"}
+    detail(scored, "is_action_match", matched=[{"predicted": flat, "reference": flat}], missing=[], wrong=[], extra=[])
+    text = unescape(get(scored))
+    assert '"seat_assigned": "21A"' in text
+    assert '"action_type"' not in text
