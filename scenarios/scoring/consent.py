@@ -12,10 +12,10 @@ from scenarios.scoring.evidence import CallRecord, ToolUse, Turn
 from scenarios.scoring.farewell import GOODBYE, gist
 from scenarios.scoring.numbers import identifiers, plain
 
-_YES = re.compile(
-    r"\b(?:yes|yeah|yep|yup|sure|ok|okay|please do|go ahead|proceed|confirm(?:ed)?|correct|that(?:'|’)?s right|do it|"
-    r"sounds good|absolutely|of course|agreed?)\b"
-)
+_GO = r"yes|yeah|yep|yup|please do|go ahead|proceed|confirm(?:ed)?|do it|absolutely"
+# A word to go on, and those that may as well only acknowledge.
+_GO_AHEAD = re.compile(rf"\b(?:{_GO})\b")
+_YES = re.compile(rf"\b(?:{_GO}|sure|ok|okay|correct|that(?:'|’)?s right|sounds good|of course|agreed?)\b")
 _NO = re.compile(r"^(?:no|nope|not|don(?:'|’)?t|wait|stop)\b(?! problem| worries)")
 
 
@@ -41,7 +41,7 @@ def asked(record: CallRecord) -> Iterator[Asked]:
             before = [turn for turn in record.turns.values() if turn.seq < use.seq]
             offer = next((turn for turn in before if turn.side == "agent" and _speaks_of(turn.said, use)), None)
             answers = [turn for turn in before if turn.side == "user" and offer and turn.seq > offer.seq]
-            yield Asked(use, offer, next((turn for turn in reversed(answers) if is_yes(turn.said)), None))
+            yield Asked(use, offer, next((turn for turn in reversed(answers) if _agrees(turn.said, use)), None))
 
 
 def early_stop(record: CallRecord) -> Turn | None:
@@ -53,17 +53,29 @@ def early_stop(record: CallRecord) -> Turn | None:
     written = any(
         use.side == "agent" and use.seq > last.seq and use.action is not None for use in record.tools.values()
     )
-    return last if last.side == "user" and is_yes(last.said) and not written else None
+    goes_ahead = last.side == "user" and is_yes(last.said) and _GO_AHEAD.search(plain(last.said))
+    return last if goes_ahead and not written else None
+
+
+def _agrees(text: str, use: ToolUse) -> bool:
+    """Return whether a turn of the caller is a yes, or itself asks for what a tool does."""
+    return is_yes(text) or (_names(text, use.tool.split("_")[:1]) and not _NO.search(plain(text).strip()))
 
 
 def _speaks_of(text: str, use: ToolUse) -> bool:
-    """Return whether a turn names what a tool does, or asks about a record that its arguments name."""
-    said = plain(text)
-    verb = use.tool.partition("_")[0]
-    stem = verb[:-1] if verb.endswith(("e", "y")) else verb
-    if re.search(rf"\b{re.escape(stem)}", said):
+    """Return whether a turn names what a tool does, or asks about its object or a record that its arguments name."""
+    verb, *rest = use.tool.split("_")
+    if _names(text, [verb]):
         return True
-    return "?" in said and not set(_named(use.arguments)).isdisjoint(identifiers(text))
+    is_about = _names(text, rest) or not set(_named(use.arguments)).isdisjoint(identifiers(text))
+    return "?" in text and is_about
+
+
+def _names(text: str, names: Iterable[str]) -> bool:
+    """Return whether one of the words of a tool's name stands in a text, in any of its forms."""
+    said = plain(text)
+    stems = [re.escape(name.rstrip("sey") if len(name) > 4 else name) for name in names if len(name) > 3]
+    return any(re.search(rf"\b{stem}", said) for stem in stems)
 
 
 def _named(value: Any) -> Iterable[str]:

@@ -124,6 +124,22 @@ def test_an_offer_without_a_yes_is_marked_with_both_turns() -> None:
     assert "done in turn 4: spoken of in turn 2, but no plain yes" in mark.text
 
 
+def test_asking_for_the_act_itself_is_consent_and_its_object_is_an_offer() -> None:
+    """B35: "turn it on" is no word of a tool's name, roaming is; "please cancel it" is as good as a yes."""
+    roaming = (
+        events.ToolCalled("agent", 1, "enable_roaming", {"line_id": "L1"}, "id-1"),
+        events.ToolReturned("agent", 1, "enable_roaming", True, "ok", 2.0, action=CANCEL),
+    )
+    talk = [said("agent", 1, "Shall I turn roaming on for you?"), said("user", 2, "Sure."), *roaming]
+    assert marks(*talk, ENDED, kind="unasked") == []
+    told = [said("agent", 1, "Roaming is off."), said("user", 2, "Sure."), *roaming]
+    assert len(marks(*told, ENDED, kind="unasked")) == 1
+    request = [said("agent", 1, "I can cancel it or return it."), said("user", 2, "Then please cancel it."), *called()]
+    assert marks(*request, ENDED, kind="unasked") == []
+    refused = [said("agent", 1, "Shall I cancel it?"), said("user", 2, "Don't cancel it."), *called()]
+    assert len(marks(*refused, ENDED, kind="unasked")) == 1
+
+
 def test_reads_refusals_the_callers_own_tools_and_the_end_need_no_yes() -> None:
     """B35: only what the agent wrote."""
     read = events.ToolCalled("agent", 1, "get_order", {"order_id": "W-4417"}, "id-1")
@@ -176,7 +192,8 @@ def test_a_write_after_the_yes_or_another_last_word_is_no_early_stop() -> None:
     agreed = said("user", 2, "Yes, please do.")
     assert marks(agreed, *called(), stop, kind="early_stop") == []
     assert marks(agreed, said("agent", 3, "Done."), stop, kind="early_stop") == []
-    assert marks(said("user", 2, "No, thanks."), stop, kind="early_stop") == []
+    for last in ("No, thanks.", "Okay, thank you for all of it."):
+        assert marks(said("user", 2, last), stop, kind="early_stop") == []
     assert marks(agreed, events.CallEnded("party_failed", "user", 9000), kind="early_stop") == []
 
 
