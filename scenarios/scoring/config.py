@@ -2,7 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self, get_args
+
+# What a pass needs: the signals as the reference gates them, or also what upstream's reward demands beside them.
+Strictness = Literal["reference", "upstream"]
+STRICTNESSES: tuple[Strictness, ...] = get_args(Strictness)
 
 
 @dataclass(frozen=True)
@@ -12,6 +16,7 @@ class ScoringConfig:
     min_agent_turns: int = 3  # fewer agent turns: stalled; 0 disables
     strict_match: bool = False
     has_judge: bool = True
+    strictness: Strictness = "reference"
 
     @classmethod
     def from_run(cls, config: Mapping[str, Any]) -> Self:
@@ -20,4 +25,5 @@ class ScoringConfig:
             min_agent_turns=int(config["min_agent_turns"]),
             strict_match=bool(config["strict_match"]),
             has_judge=config["judge"] is not None,
+            strictness=config["strictness"],
         )

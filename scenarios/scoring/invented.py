@@ -9,6 +9,8 @@ from scenarios.scoring.numbers import identifiers, words
 from scenarios.sides import Side
 
 CALLER: Side = "user"
+# Characters of one text that are read; longer ones are dumps, and a page waits for this.
+MAX_CHARS = 20_000
 
 
 class _Known:
@@ -20,7 +22,7 @@ class _Known:
         self.add(text)
 
     def add(self, text: str) -> None:
-        found = list(words(text))
+        found = list(words(text[:MAX_CHARS]))
         self._words.update(found)
         self._run += " " + "".join(found).replace(".", "")
 
@@ -46,7 +48,7 @@ def invented(record: CallRecord) -> Iterator[tuple[Turn, list[str]]]:
                 known.add(json.dumps(item.result, ensure_ascii=False, default=str))
             continue
         if item.side == CALLER:
-            made_up = [word for word in identifiers(item.said) if not known.has(word)]
+            made_up = [word for word in identifiers(item.said[:MAX_CHARS]) if not known.has(word)]
             if made_up:
                 yield item, made_up
         known.add(f"{item.said} {item.heard or ''}")

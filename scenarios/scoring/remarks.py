@@ -4,11 +4,13 @@ They are read from the record whenever a page wants them, so a better reading re
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scenarios.scoring.consent import asked, early_stop
 from scenarios.scoring.evidence import CallRecord, first_goodbye
 from scenarios.scoring.invented import invented
+
+MAX_OF_A_KIND = 50
 
 
 @dataclass(frozen=True)
@@ -22,8 +24,18 @@ class Remark:
 
 
 def remarks(record: CallRecord) -> list[Remark]:
-    """Return the remarks on a call."""
-    return [*_invented(record), *_unasked(record), *_ends(record), *_backwards(record)]
+    """Return the remarks on a call, of each kind the first ``MAX_OF_A_KIND``."""
+    kinds = (_invented(record), _unasked(record), _ends(record), _backwards(record))
+    return [remark for kind in kinds for remark in _first(kind)]
+
+
+def _first(kind: Iterator[Remark]) -> Iterator[Remark]:
+    """Yield the first remarks of a kind; the last of them says that there may be more."""
+    for number, remark in enumerate(kind, 1):
+        if number == MAX_OF_A_KIND:
+            yield replace(remark, text=f"{remark.text} There may be more of this kind; {number} are listed.")
+            return
+        yield remark
 
 
 def _invented(record: CallRecord) -> Iterator[Remark]:

@@ -21,6 +21,8 @@ OUTCOMES: tuple[Outcome, ...] = (
 )
 # The outcomes that a pass rate counts: pass / (pass + fail + stalled).
 RATED: frozenset[Outcome] = frozenset({"pass", "fail", "stalled"})
+# What a verdict is about: a claim or predicate of a signal, or what upstream demands beside the signals.
+Subject = Signal | Literal["communicate", "action"]
 # passed, failed, not_applicable: whitelisted signals; excluded: not whitelisted but has a value;
 # undecided: whitelisted and applicable, but a judge is missing or failed.
 SignalState = Literal["passed", "failed", "not_applicable", "excluded", "undecided"]
@@ -40,7 +42,7 @@ class Quote:
 class VerdictResult:
     """The ruling on one assertion or predicate; ``index`` counts from 1 in the scenario's order."""
 
-    signal: Signal
+    signal: Subject
     index: int
     claim: str
     passed: bool
@@ -77,3 +79,7 @@ class Decision:
     is_task_successful: bool | None
     by_inaction: bool
     insufficient_agent_turns: bool
+    # The outcome by the other strictness than the run's; None: the same.
+    other_outcome: Outcome | None = None
+    # Rulings on what upstream demands beside the signals; they gate under strictness "upstream" only.
+    upstream_checks: tuple[VerdictResult, ...] = ()

@@ -1,15 +1,24 @@
 """From signals to the outcome of a trial (DESIGN 7), and the one entry that scores a call."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from scenarios.domains.base import ScenarioSpec, Signal
 from scenarios.replay import Gold
-from scenarios.scoring import action_match, clean_exit, db_state_assertion, db_state_match, judge_passed, nl_assertion
+from scenarios.scoring import (
+    action_match,
+    clean_exit,
+    db_state_assertion,
+    db_state_match,
+    judge_passed,
+    nl_assertion,
+    upstream,
+)
 from scenarios.scoring.config import ScoringConfig
 from scenarios.scoring.evidence import Evidence
 from scenarios.scoring.judge_reply import JudgeReply
-from scenarios.scoring.results import Decision, Outcome, SignalResult, SignalState
+from scenarios.scoring.results import Decision, Outcome, SignalResult, SignalState, VerdictResult
 
 Scorer = Callable[[ScenarioSpec, Gold, Evidence, ScoringConfig], SignalResult]
 SCORERS: tuple[Scorer, ...] = (
@@ -53,7 +62,14 @@ def score_trial(
         nl_assertion.score(spec, evidence, reply),
         judge_passed.score(spec, reply),
     )
-    return Scored(results, decide(spec, results, evidence, gold, min_agent_turns=config.min_agent_turns))
+    checks = upstream.checks(spec, evidence)
+
+    def decided(demands: Sequence[VerdictResult]) -> Decision:
+        return decide(spec, results, evidence, gold, min_agent_turns=config.min_agent_turns, demands=demands)
+
+    reference, strict = decided(()), decided(checks)
+    one, other = (strict, reference) if config.strictness == "upstream" else (reference, strict)
+    return Scored(results, replace(one, other_outcome=other.outcome, upstream_checks=checks))
 
 
 def decide(
@@ -63,8 +79,12 @@ def decide(
     gold: Gold,
     *,
     min_agent_turns: int = 3,
+    demands: Sequence[VerdictResult] = (),
 ) -> Decision:
-    """Return the outcome: what kept the call from being scored, else what failed, else what is undecided, else pass."""
+    """Return the outcome: what kept the call from being scored, else what failed, else what is undecided, else pass.
+
+    ``demands`` are rulings that gate beside the signals (``scenarios.scoring.upstream``).
+    """
     unknown = set(spec.success_signals) - {result.signal for result in results}
     if unknown:
         raise ValueError(f"{spec.name} is gated by signals that were not scored: {', '.join(sorted(unknown))}")
@@ -73,13 +93,14 @@ def decide(
     outcome, reason = (
         _not_rated(evidence)
         or _stalled(evidence, min_agent_turns, is_stalled)
-        or _failed(gating, evidence)
+        or _failed(gating, evidence, demands)
         or _undecided(gating)
-        or _nothing_asserted(spec, gating)
+        or _nothing_asserted(spec, gating, demands)
         or ("pass", "every gating signal passed")
     )
     # Undecided signals stay undecided: the reference's own figure, which calls them failed, is made at export.
-    task_failed = is_stalled or any(result.passed is False for result in gating if result.signal != "clean_exit")
+    failed = any(result.passed is False for result in gating if result.signal != "clean_exit")
+    task_failed = is_stalled or failed or not all(demand.passed for demand in demands)
     return Decision(
         outcome=outcome,
         reason=reason if len(reason) <= MAX_REASON else reason[: MAX_REASON - 1] + "\u2026",
@@ -158,8 +179,9 @@ def _stalled(evidence: Evidence, minimum: int, is_stalled: bool) -> _Ruling | No
     return "stalled", f"the agent had {turns}, fewer than the {minimum} that a scored call needs"
 
 
-def _failed(gating: Sequence[SignalResult], evidence: Evidence) -> _Ruling | None:
+def _failed(gating: Sequence[SignalResult], evidence: Evidence, demands: Sequence[VerdictResult]) -> _Ruling | None:
     reasons = [_why_failed(result, evidence) for result in gating if result.passed is False]
+    reasons += [f"upstream also demands: {demand.claim} ({demand.reason})" for demand in demands if not demand.passed]
     return ("fail", "; ".join(reasons)) if reasons else None
 
 
@@ -184,7 +206,11 @@ def _undecided(gating: Sequence[SignalResult]) -> _Ruling | None:
     return ("unscored", f"{names} needs a judge and the run has none") if open_ones else None
 
 
-def _nothing_asserted(spec: ScenarioSpec, gating: Sequence[SignalResult]) -> _Ruling | None:
+def _nothing_asserted(
+    spec: ScenarioSpec, gating: Sequence[SignalResult], demands: Sequence[VerdictResult]
+) -> _Ruling | None:
+    if demands:
+        return None
     decided = {result.signal for result in gating if result.passed is not None}
     # A whitelist of clean_exit alone is its author's choice; one whose other signals have nothing to decide is a gap.
     if decided - {"clean_exit"} or (decided and set(spec.success_signals) == {"clean_exit"}):

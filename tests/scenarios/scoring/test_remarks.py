@@ -7,8 +7,9 @@ import pytest
 from scenarios import events
 from scenarios.scoring.consent import asked, is_yes
 from scenarios.scoring.evidence import CallRecord, read_events
+from scenarios.scoring.invented import MAX_CHARS
 from scenarios.scoring.numbers import identifiers
-from scenarios.scoring.remarks import Remark, remarks
+from scenarios.scoring.remarks import MAX_OF_A_KIND, Remark, remarks
 from tests.scenarios.scoring.cases import CANCEL, Row, rows, said
 
 BRIEF = "You are Ann Lee. Your order is W-4417. Your zip code is 19122. You do not know any other number."
@@ -232,3 +233,20 @@ def test_a_call_in_order_has_nothing_to_look_at() -> None:
         said("agent", 4, "Done. Goodbye!"),
     ]
     assert remarks(record(*talk, ENDED)) == []
+
+
+def test_a_flood_of_one_kind_is_cut_and_said_so() -> None:
+    """B77: any cap is stated."""
+    flood = [said("user", number, f"Order {10_000 + number}.") for number in range(MAX_OF_A_KIND + 5)]
+    found = marks(*flood, ENDED, kind="invented")
+    assert len(found) == MAX_OF_A_KIND
+    assert found[-1].text.endswith(f"There may be more of this kind; {MAX_OF_A_KIND} are listed.")
+    assert "There may be more" not in found[-2].text
+
+
+def test_of_a_dump_only_the_beginning_is_read() -> None:
+    """B76: a page does not wait for 200 kB of somebody's words."""
+    text = f"80123 {'x' * MAX_CHARS} 90123"
+    (mark,) = marks(said("user", 1, text), ENDED, kind="invented")
+    assert "80123" in mark.text
+    assert "90123" not in mark.text
