@@ -190,8 +190,9 @@ class Lane:
             state = states.get(result.signal, "not_applicable")
             gating = result.signal in states and state != "excluded"
             record(SignalScored(signal=result.signal, state=state, value=result.value, gating=gating))
-            for verdict in result.verdicts:
-                record(VerdictGiven(verdict.signal, verdict.index, verdict.passed, verdict.error is not None))
+        verdicts = [verdict for result in scored.results for verdict in result.verdicts]
+        for verdict in (*verdicts, *scored.decision.upstream_checks):
+            record(VerdictGiven(verdict.signal, verdict.index, verdict.passed, verdict.error is not None))
         await self.recorder.settle(
             record, lifecycle.finish, scored.decision, scored.results, scored.facts, judged=scored.judged
         )

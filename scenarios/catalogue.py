@@ -15,6 +15,7 @@ from scenarios.domains import load
 from scenarios.domains.base import Domain, ScenarioSpec
 from scenarios.models import Scenario
 from scenarios.replay import gold_replay
+from scenarios.scoring import upstream
 from scenarios.searchable import searchable
 
 _MIRRORED = (
@@ -31,7 +32,7 @@ _MIRRORED = (
     "search_text",
     "is_registered",
 )
-_FROM_REPLAY = ("passes_by_inaction", "health")
+_FROM_REPLAY = ("passes_by_inaction", "passes_upstream_by_inaction", "health")
 _indexes: dict[Domain, dict[str, ScenarioSpec]] = {}
 
 
@@ -121,9 +122,13 @@ def _fields(item: ScenarioSpec, position: int) -> dict[str, Any]:
 
 
 def _replayed(item: ScenarioSpec, code: str) -> dict[str, Any]:
-    health = asdict(gold_replay(item).health)
-    passes_by_inaction = health.pop("passes_by_inaction")
-    return {"passes_by_inaction": passes_by_inaction, "health": {**health, "computed_by": code}}
+    gold = gold_replay(item)
+    health = asdict(gold.health)
+    return {
+        "passes_by_inaction": health.pop("passes_by_inaction"),
+        "passes_upstream_by_inaction": upstream.passes_by_inaction(item, gold),
+        "health": {**health, "computed_by": code},
+    }
 
 
 def _search_text(item: ScenarioSpec) -> str:
@@ -138,6 +143,7 @@ def _code_digest(domain: type[Domain]) -> str:
     own = Path(inspect.getfile(domain)).parent
     shared = Path(__file__).parent
     digest = hashlib.sha256()
-    for path in sorted([*own.glob("*.py"), *(shared / "domains").glob("*.py"), *(shared / "state").glob("*.py")]):
+    code = [*own.glob("*.py"), *(shared / "domains").glob("*.py"), *(shared / "state").glob("*.py")]
+    for path in sorted([*code, shared / "replay.py", shared / "scoring" / "upstream.py"]):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from scenarios import catalogue
 from scenarios.lifecycle import cost_of
 from scenarios.models import Run, Scenario, Trial
+from scenarios.scoring.config import Strictness
 from scenarios.searchable import composed
 from scenarios.versions import versions
 
@@ -90,6 +91,8 @@ class RunConfig(BaseModel):
     pace_s: float = Field(default=0, ge=0, le=60)  # seconds that a turn takes at least, so that people can watch
     min_agent_turns: int = Field(default=3, ge=0)
     strict_match: bool = False
+    strictness: Strictness = "reference"
+    persona: bool = False  # the caller is told the scenario's persona text, where it has one
     versions: dict[str, str] = Field(default_factory=dict)
 
     @model_validator(mode="after")

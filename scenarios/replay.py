@@ -22,6 +22,7 @@ class Health:
     gold_equals_seed: bool  # doing nothing reaches the expected state
     passes_by_inaction: bool  # ... and nothing else would stop a do-nothing agent that exits cleanly
     duplicate_of: str | None  # an earlier scenario with the same caller brief, initialisation and gold
+    true_at_start: tuple[int, ...] = ()  # positions of predicates that hold before the first word
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,11 @@ def _replay(domain: Domain, spec: ScenarioSpec, fidelity: Fidelity) -> Gold:
     start_hashes = {side: database.hash for side, database in start.items()}
     expected_hashes = {side: database.hash for side, database in expected.items()}
     equals_seed = expected_hashes == start_hashes
+    held = tuple(
+        position
+        for position, assertion in enumerate(spec.db_assertions)
+        if evaluate(assertion, domain.predicates(), start).passed
+    )
     return Gold(
         databases=expected,
         start_hashes=start_hashes,
@@ -73,8 +79,9 @@ def _replay(domain: Domain, spec: ScenarioSpec, fidelity: Fidelity) -> Gold:
         health=Health(
             **_failures(domain, calls),
             gold_equals_seed=equals_seed,
-            passes_by_inaction=_passes_by_inaction(domain, spec, start, environment.actions, equals_seed),
+            passes_by_inaction=_passes_by_inaction(spec, held, environment.actions, equals_seed),
             duplicate_of=_duplicate_of(domain, spec),
+            true_at_start=held,
         ),
         start_databases=start,
     )
@@ -90,14 +97,12 @@ def _failures(domain: Domain, calls: list[ToolResult]) -> dict[str, tuple[int, .
 
 
 def _passes_by_inaction(
-    domain: Domain, spec: ScenarioSpec, start: Mapping[Side, Overlay], actions: list[dict[str, Any]], equals_seed: bool
+    spec: ScenarioSpec, held: tuple[int, ...], actions: list[dict[str, Any]], equals_seed: bool
 ) -> bool:
     """Return whether an agent that calls nothing but the end of the conversation passes every gating signal."""
     holds: dict[Signal, Callable[[], bool]] = {
         "db_state_match": lambda: equals_seed,
-        "db_state_assertion": lambda: all(
-            evaluate(assertion, domain.predicates(), start).passed for assertion in spec.db_assertions
-        ),
+        "db_state_assertion": lambda: len(held) == len(spec.db_assertions),
         "is_action_match": lambda: not actions,
         "nl_assertion": lambda: not spec.nl_assertions,
         "judge_passed": lambda: False,

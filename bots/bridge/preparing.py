@@ -40,7 +40,8 @@ async def prepare(call: Call) -> None:
 
 async def _prepare_side(call: Call, side: Side) -> PartyPrepared:
     profile = call.profile(side)
-    prompt = call.domain.agent_prompt(call.spec) if side == "agent" else call.domain.caller_prompt(call.spec)
+    told = call.spec.with_persona() if call.config.persona else call.spec
+    prompt = call.domain.agent_prompt(call.spec) if side == "agent" else call.domain.caller_prompt(told)
     tools = call.environment.tool_schemas(side)
     model = profile.model.replace("{scenario}", call.spec.name)
     link = call.links[side]

@@ -5,9 +5,9 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -102,12 +102,16 @@ class ScenarioSpec:
     db_assertions: tuple[DbAssertion, ...] = ()
     # Facts that the upstream reward wants said; informative unless a run asks for strictness "upstream".
     communicate_info: tuple[str, ...] = ()
+    # Parts of upstream's reward (``scenarios.scoring.upstream.BASES``); what of it gates here, ``success_signals`` say.
+    reward_basis: tuple[str, ...] = ()
+    # How easy the caller is to help, in the benchmark's words; told to the caller only where a run asks for it.
+    persona: str = ""
     # Judge threshold of the judge_passed signal.
     judge_threshold: float = 0.9
     match: MatchOptions = MatchOptions()
     persona_name: str = ""
     tags: tuple[str, ...] = ()
-    # Anything else of the task file that pages show (notes, reward basis...).
+    # Anything else of the task file that pages show (notes, known errors...).
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
@@ -116,6 +120,11 @@ class ScenarioSpec:
         decisive = {name: value for name, value in asdict(self).items() if name not in _LABELS}
         text = json.dumps(decisive, sort_keys=True, separators=(",", ":"), default=str)
         return hashlib.sha256(text.encode()).hexdigest()
+
+    def with_persona(self) -> Self:
+        """Return the scenario with a caller that is told its persona."""
+        personality = "\n\n".join(part for part in (self.caller.personality, self.persona) if part)
+        return replace(self, caller=replace(self.caller, personality=personality))
 
     def __hash__(self) -> int:
         return hash(self.name)

@@ -55,7 +55,6 @@ class Tau2Domain(PinnedDomain):
         """Return what pages show of a task beside its contract."""
         return {
             "description": {key: value for key, value in (task.get("description") or {}).items() if value},
-            "reward_basis": task["evaluation_criteria"].get("reward_basis") or [],
             "issues": [issue["title"] for issue in task.get("issues") or []],
         }
 
@@ -99,6 +98,8 @@ class Tau2Domain(PinnedDomain):
             gold_actions=tuple(_gold_action(action) for action in criteria.get("actions") or ()),
             nl_assertions=tuple(criteria.get("nl_assertions") or ()) if "nl_assertion" in signals else (),
             communicate_info=tuple(criteria.get("communicate_info") or ()),
+            reward_basis=tuple(criteria.get("reward_basis") or ()),
+            persona=(task["user_scenario"].get("persona") or "").strip(),
             persona_name=persona_name,
             tags=tuple(name for name, ids in splits.items() if name != self.split and task["id"] in ids),
             extra=self._extra(task),

@@ -63,6 +63,7 @@ def finish(
             **asdict(facts),
             "breakdown": decision.success_breakdown,
             "by_inaction": decision.by_inaction,
+            "other_outcome": decision.other_outcome or decision.outcome,
         }
         if not _end(claim, decision.outcome, decision.reason, events, was=[Status.SCORING], **changes):
             return False
@@ -125,6 +126,7 @@ def _end(
     claim: Claim, outcome: Outcome, reason: str, events: Sequence[NewEvent], was: Sequence[str] = (), **changes: Any
 ) -> bool:
     reason = storable(reason)[:300]
+    changes.setdefault("other_outcome", outcome)
     return fenced(
         claim,
         events,
@@ -164,8 +166,9 @@ def _store_scoring(
         )
         for result in results
     )
+    verdicts = [verdict for result in results for verdict in result.verdicts]
     Verdict.objects.bulk_create(
-        _verdict(trial_id, scoring, verdict, judge, judged) for result in results for verdict in result.verdicts
+        _verdict(trial_id, scoring, verdict, judge, judged) for verdict in (*verdicts, *decision.upstream_checks)
     )
 
 

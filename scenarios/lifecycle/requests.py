@@ -99,6 +99,7 @@ def _reopen(trials: QuerySet[Trial], *, status: str) -> int:
         heartbeat_at=None,
         attempts=0,
         outcome="",
+        other_outcome="",
         outcome_reason="",
         error_kind="",
         ended_at=None,

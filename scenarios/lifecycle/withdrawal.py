@@ -28,6 +28,11 @@ def end_unheld(trials: QuerySet[Trial], outcome: Outcome, reason: str, **changes
     rows = list(waiting.select_for_update().only("pk", "last_seq").order_by("pk"))
     note(rows, TrialFinished(outcome=outcome, reason=reason))
     waiting.update(
-        status=status_of(outcome), outcome=outcome, outcome_reason=reason[:300], ended_at=timezone.now(), **changes
+        status=status_of(outcome),
+        outcome=outcome,
+        other_outcome=outcome,
+        outcome_reason=reason[:300],
+        ended_at=timezone.now(),
+        **changes,
     )
     return len(rows)

@@ -17,8 +17,10 @@ class Scenario(models.Model):
     claim_count = models.PositiveIntegerField(default=0)
     predicate_count = models.PositiveIntegerField(default=0)
     gold_action_count = models.PositiveIntegerField(default=0)
+    # Passed by an agent that does nothing but end the call: by the reference's strictness, and by upstream's.
     passes_by_inaction = models.BooleanField(default=False)
-    # failing_reads, failing_writes, gold_equals_seed, duplicate_of, as in scenarios.replay.Health.
+    passes_upstream_by_inaction = models.BooleanField(default=False)
+    # failing_reads, failing_writes, gold_equals_seed, duplicate_of, true_at_start, as in scenarios.replay.Health.
     health = models.JSONField(default=dict)
     # Lower-case text that the launch form's search looks through.
     search_text = models.TextField(blank=True)

@@ -28,6 +28,8 @@ class Trial(models.Model):
     status = models.CharField(max_length=10, choices=Status, default=Status.QUEUED)
     # pass, fail, or why it is neither (scenarios.scoring.results.Outcome); empty until it has ended.
     outcome = models.CharField(max_length=16, blank=True)
+    # The outcome by the other strictness than the run's (scenarios.scoring.config); the same where nothing was scored.
+    other_outcome = models.CharField(max_length=16, blank=True)
     outcome_reason = models.CharField(max_length=300, blank=True)
     lease = models.UUIDField(null=True, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)

@@ -9,7 +9,7 @@ from bots.bridge.contract import PartyFailed
 from bots.bridge.preparing import address_of
 from bots.bridge.wire import MAX_FRAME_BYTES, encode
 from scenarios.launch import FrozenProfile, RunConfig, ScenarioRef
-from scenarios.sides import Side
+from scenarios.sides import SIDES, Side
 from tests.bots.conftest import Held, PartyServer, Stage, start_party
 from tests.bots.endpoint import Ask, Step, say
 from tests.bots.fake_party import FakeParty, fake_party
@@ -123,6 +123,15 @@ async def test_request_parameters_reach_the_endpoint(stage: Stage) -> None:
     assert request["messages"][0] == {"role": "system", "content": "You sell tickets."}
     assert request["tools"][0]["function"]["name"] == "look_up"
     assert held.record.of("party.prepared", "agent")[0]["model"] == "m:toy_calls__sell"
+
+
+@pytest.mark.parametrize("persona", [False, True])
+async def test_the_caller_is_told_its_persona_only_where_the_run_asks_for_it(stage: Stage, persona: bool) -> None:
+    stage.script([END], [say("Hi.")])
+    held = await stage.hold(persona=persona)
+    prompts = {side: held.record.of("party.prepared", side)[0]["prompt"] for side in SIDES}
+    assert ("in a hurry" in prompts["user"]) == persona
+    assert "in a hurry" not in prompts["agent"]
 
 
 async def test_a_party_killed_in_the_middle_of_a_call(stage: Stage) -> None:

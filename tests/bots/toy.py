@@ -102,6 +102,7 @@ class ToyCalls(Domain):
         domain=DOMAIN,
         task_id="sell",
         caller=CallerBrief(goal="Buy ticket A1."),
+        persona="You are in a hurry.",
         success_signals=("db_state_match",),
         max_duration_s=60,
     )
@@ -125,4 +126,4 @@ class ToyCalls(Domain):
         return "You sell tickets."
 
     def caller_prompt(self, spec: ScenarioSpec) -> str:
-        return f"You are a caller. {spec.caller.goal}"
+        return f"You are a caller. {spec.caller.goal} {spec.caller.personality}"

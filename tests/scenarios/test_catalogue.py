@@ -25,6 +25,11 @@ def test_sync_mirrors_every_usable_scenario(benchmarks: Path) -> None:
     assert dict(Scenario.objects.values_list("name", "fingerprint")) == expected
     assert Scenario.objects.filter(domain="tau2_retail").count() == 114
     assert Scenario.objects.filter(domain="tau2_retail", passes_by_inaction=True).count() == 6
+    telecom = Scenario.objects.filter(domain="tau2_telecom")
+    assert telecom.filter(passes_by_inaction=True).count() == 40
+    assert telecom.filter(passes_upstream_by_inaction=True).count() == 0
+    held = [len(health["true_at_start"]) for health in telecom.values_list("health", flat=True)]
+    assert sum(count > 0 for count in held) >= 40
 
 
 def test_a_row_says_what_the_launch_form_asks_for(benchmarks: Path) -> None:

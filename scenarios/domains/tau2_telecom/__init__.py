@@ -97,11 +97,8 @@ class Tau2Telecom(Tau2Domain):
         )
 
     def _extra(self, task: Mapping[str, Any]) -> dict[str, Any]:
-        persona = task["user_scenario"].get("persona") or ""
         return {
             **super()._extra(task),
-            # How easy the caller is to help. The reference never tells the caller; a run may.
-            "persona": persona.strip(),
             "ticket": task.get("ticket") or "",
             "known_errors": known_errors(task),
         }

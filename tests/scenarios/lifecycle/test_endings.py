@@ -72,6 +72,29 @@ def test_finish_stores_everything(scoring: Claim) -> None:
     assert sequence(trial.pk) == [1, 2, 3]
 
 
+def test_the_outcome_by_the_other_strictness_and_what_it_rests_on_are_stored(scoring: Claim) -> None:
+    checks = (
+        VerdictResult("communicate", 1, "The agent says '4'.", False, "no turn of the agent contains it"),
+        VerdictResult("action", 1, "transfer is called", True, "call 7", detail={"call": 7, "seq": 70}),
+    )
+    verdict = decision("pass", other_outcome="fail", upstream_checks=checks)
+    assert lifecycle.finish(scoring, verdict, [claims_result()], FACTS, judged=judge_work())
+    trial = Trial.objects.get()
+    assert (trial.outcome, trial.other_outcome) == ("pass", "fail")
+    stored = {row.signal: (row.passed, row.judge, row.fingerprint) for row in trial.verdicts.exclude(judge=None)}
+    assert set(stored) == {"nl_assertion"}
+    assert {row.signal: row.detail for row in trial.verdicts.filter(judge=None)} == {
+        "communicate": {},
+        "action": {"call": 7, "seq": 70},
+    }
+
+
+@pytest.mark.parametrize("outcome", ["pass", "tainted"])
+def test_without_a_second_figure_both_are_the_same(scoring: Claim, outcome: Any) -> None:
+    lifecycle.finish(scoring, decision(outcome), [], FACTS)
+    assert Trial.objects.get().other_outcome == outcome
+
+
 def test_finishing_twice_is_finishing_once(scoring: Claim) -> None:
     assert lifecycle.finish(scoring, decision("pass"), [claims_result()], FACTS)
     assert not lifecycle.finish(scoring, decision("fail"), [claims_result()], FACTS)
@@ -126,6 +149,7 @@ def test_the_last_failed_attempt_ends_the_trial(take: Callable[[], Claim]) -> No
         lifecycle.fail_attempt(take(), "llm_http_500", "broken")
     trial = Trial.objects.get()
     assert (trial.status, trial.outcome) == ("error", "infra_error")
+    assert trial.other_outcome == "infra_error"
     assert trial.outcome_reason == "llm_http_500: broken"
     assert lifecycle.claim(1) == []
 

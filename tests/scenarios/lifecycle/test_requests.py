@@ -97,6 +97,7 @@ def test_rerun_queues_what_was_not_scored_and_goes_on_in_the_record(take: Callab
     assert lifecycle.rerun(run, ["infra_error", "cancelled"]) == 1
     trial = run.trials.get()
     assert (trial.status, trial.outcome, trial.error_kind, trial.ended_at) == ("queued", "", "", None)
+    assert trial.other_outcome == ""
     claim = take()
     assert (claim.attempt, claim.last_seq) == (1, 2)
     lifecycle.flush({claim: [event(3)]})

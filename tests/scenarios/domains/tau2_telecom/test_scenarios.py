@@ -65,12 +65,13 @@ def test_tags_choose_a_variant_a_category_and_a_split() -> None:
 
 
 def test_the_persona_is_kept_and_nobody_is_told() -> None:
-    personas = Counter(bool(spec.extra["persona"]) for spec in variant("tau2_telecom"))
+    personas = Counter(bool(spec.persona) for spec in variant("tau2_telecom"))
     assert personas == {True: 74, False: 40}
     for spec in telecom().scenarios():
-        assert bool(spec.extra["persona"]) == bool({"easy", "hard"} & set(spec.tags))
-        if spec.extra["persona"]:
-            assert spec.extra["persona"][:40] not in telecom().caller_prompt(spec)
+        assert bool(spec.persona) == bool({"easy", "hard"} & set(spec.tags))
+        if spec.persona:
+            assert spec.persona[:40] not in telecom().caller_prompt(spec)
+            assert telecom().caller_prompt(spec.with_persona()).count(spec.persona) == 1
     assert {spec.persona_name for spec in telecom().scenarios()} == {"lisa_brenner", "matt_delaney"}
 
 
@@ -135,7 +136,7 @@ def test_every_gold_state_satisfies_its_predicates(prefix: str) -> None:
 def test_who_passes_by_doing_nothing(prefix: str) -> None:
     specs = variant(prefix)
     inaction = {spec.task_id for spec in specs if gold_replay(spec).health.passes_by_inaction}
-    demand_transfer = {spec.task_id for spec in specs if "ACTION" in spec.extra["reward_basis"]}
+    demand_transfer = {spec.task_id for spec in specs if "ACTION" in spec.reward_basis}
     assert len(inaction) == 20
     assert inaction == demand_transfer
     assert all("transfer" in spec.extra["known_errors"][0] for spec in specs if spec.task_id in inaction)
