@@ -81,7 +81,7 @@ def test_a_write_that_nobody_was_asked_about_is_marked_on_its_call(trial: Trial,
     exchange_call(trial).end("pass", "")
     html = get(trial)
     assert 'data-caused-by="call-3" data-name="asked first?"' in html
-    assert "was done in turn 5: no turn of the agent before it speaks of it." in html
+    assert "was done in turn 5: spoken of in turn 3, but no plain yes of the caller between." in html
     assert Trial.objects.get(pk=trial.pk).outcome == "pass"
 
 
