@@ -27,8 +27,8 @@ lint: .venv/dev  ## ruff, mypy, import contracts, templates, migrations, deploym
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/djlint templates --lint --quiet
-	CALLBOARD_VAR=$$(mktemp -d) $(MANAGE) makemigrations --check --dry-run
-	HTTPS=1 CALLBOARD_VAR=$$(mktemp -d) $(MANAGE) check --deploy --fail-level WARNING
+	env -u DATABASE_URL CALLBOARD_VAR=$$(mktemp -d) $(MANAGE) makemigrations --check --dry-run
+	env -u DATABASE_URL HTTPS=1 CALLBOARD_VAR=$$(mktemp -d) $(MANAGE) check --deploy --fail-level WARNING
 
 test-here: .venv/dev  ## The suite on SQLite, and the pages in Chromium
 	env -u DATABASE_URL -u REDIS_URL $(PYTEST) -p no:playwright -m "not browser"
