@@ -1,17 +1,18 @@
 """The scripted agents.
 
 * ``faithful``: greets, learns who is calling, makes every gold call in order (says what it will write and asks first,
-  reports afterwards), says what each claim demands, asks for anything else, says goodbye and ends the call. Where the
-  gold hands the caller over, that ends the call.
+  reports afterwards; asks the caller for what only the caller's tools do), says what each claim demands, asks for
+  anything else, says goodbye and ends the call. Where the gold hands the caller over, that ends the call.
 * ``null``: talks for five turns, does nothing, ends the call cleanly.
-* ``skips-a-write``: leaves out the last gold write that changes something, and reports it as done.
-* ``wrong-argument``: makes that write with one plausible wrong argument (``bots.standins.wrong_argument``).
+* ``skips-a-write``: leaves out the last gold write that matters, and reports it as done.
+* ``wrong-argument``: makes a write with one plausible wrong argument (``bots.standins.wrong_argument``).
 * ``forgets-to-say``: says nothing of what the claims demand, not even the details of what it is about to write.
 * ``never-ends``: does everything but never hangs up or hands over: it goes on asking.
 * ``silent``: greets, asks who is calling, and never says another word.
 * ``careless``: one of these by a hash of the scenario's name, faithful for most.
 
-Where a behaviour does not apply to a scenario (there is no write to skip, nothing to say), the agent is faithful.
+Where a behaviour does not apply to a scenario (there is no write to skip, none takes an argument, nothing is to be
+said), the agent is faithful.
 """
 
 import hashlib
@@ -20,6 +21,8 @@ from itertools import cycle
 
 from bots.standins.claims import saying
 from bots.standins.cue import Cue
+from bots.standins.errands import instruction
+from bots.standins.errands import words as _words
 from bots.standins.steps import Say, Script, Step, Use
 from bots.standins.wrong_argument import plausible_wrong
 from scenarios.domains.base import GoldAction
@@ -31,6 +34,7 @@ _GOODBYE = "Thank you for calling. Goodbye, and have a nice day."
 _HAND_OVER = "I am not able to do that myself, so I am handing you over to a colleague who can. Please hold."
 _OPENERS = ("Thank you.", "Thank you for waiting.", "One more moment, please.", "Good.")
 _NOTHING_TO_CHANGE = "I have looked into this. Under our policy there is nothing that I may change here."
+_LEFT_ALONE = "The rest of your phone is as it should be, so we leave that alone."
 _NOT_ACCEPTED = "I am sorry, the system did not accept that."
 
 
@@ -51,7 +55,7 @@ def null(cue: Cue) -> Script:
 
 
 def skips_a_write(cue: Cue) -> Script:
-    """Return the faithful script without its last write that changes something."""
+    """Return the faithful script without its last write that matters."""
     return _script(cue, cue.spec.gold_actions, skipped=cue.last_write)
 
 
@@ -92,10 +96,13 @@ def _script(cue: Cue, actions: Sequence[GoldAction], skipped: int | None = None,
 
 
 def _work(cue: Cue, actions: Sequence[GoldAction], skipped: int | None, spells_out: bool) -> list[Step]:
-    """Return the gold calls in order: a word after each read; writes offered, made and reported."""
+    """Return the gold calls in order: a word after each read; writes offered, made and reported; errands asked for."""
     steps: list[Step] = []
     openers = cycle(_OPENERS)
     for position, action in enumerate(actions):
+        if action.side == "user":
+            steps.append(Say(_LEFT_ALONE if position == skipped else instruction(action)))
+            continue
         if action.tool not in cue.write_tools:
             steps += [_use(action), Say(f"{next(openers)} {_finding(action)}")]
             continue
@@ -128,10 +135,6 @@ def _report(action: GoldAction) -> str:
     return f"That is done: {_words(action.tool)} went through."
 
 
-def _words(name: str) -> str:
-    return name.replace("_", " ")
-
-
 def _spoken(value: object) -> str:
     if isinstance(value, list | tuple):
         return " and ".join(map(_spoken, value))
@@ -159,8 +162,10 @@ DEFAULT_SHARE = 0.4
 
 def applies(behaviour: str, cue: Cue) -> bool:
     """Return whether a behaviour differs from the faithful one in this scenario."""
-    if behaviour in ("skips-a-write", "wrong-argument"):
+    if behaviour == "skips-a-write":
         return cue.last_write is not None
+    if behaviour == "wrong-argument":
+        return plausible_wrong(cue) is not None
     if behaviour == "forgets-to-say":
         return bool(_claims(cue))
     return behaviour != "faithful"

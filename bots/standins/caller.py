@@ -42,6 +42,7 @@ _FIRST_PERSON = (
     (r"\byou'd\b", "I would"),
     (r"\byou'll\b", "I will"),
     (r"\byour name is\b|\byou name is\b", "my name is"),
+    (r"\byou (?=mobile data\b)", "my "),
     (r"\byourself\b", "myself"),
     (r"\byours\b", "mine"),
     (r"\byour\b", "my"),

@@ -1,11 +1,16 @@
 """What a scripted agent knows of its scenario: the task, its gold replay and the tools that matter."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from scenarios.domains import load
-from scenarios.domains.base import Domain, ScenarioSpec
+from scenarios.domains.base import Domain, GoldAction, ScenarioSpec, ToolResult
+from scenarios.domains.environment import Environment
+from scenarios.domains.predicates import evaluate
 from scenarios.replay import Gold, gold_replay
+from scenarios.sides import Side
+from scenarios.state.overlay import Overlay
 
 
 class UnknownScenario(Exception):
@@ -40,10 +45,35 @@ class Cue:
         return next(t.model_name() for t in self.domain.tools("agent") if t.ends_call == "end_tool")
 
     @cached_property
+    def writes(self) -> list[int]:
+        """Return the positions of the gold calls, of either side, that change a database."""
+        return [position for position, call in enumerate(self.gold.calls) if call.changes]
+
+    @cached_property
     def last_write(self) -> int | None:
-        """Return the position of the last agent's gold call that changes the database, None when none does."""
-        positions = [i for i, call in enumerate(self.gold.calls) if call.changes and call.side == "agent"]
-        return positions[-1] if positions else None
+        """Return the position of the last gold write that the end state cannot do without, None when there is none."""
+        actions = self.spec.gold_actions
+        return next((i for i in reversed(self.writes) if not self.play([*actions[:i], *actions[i + 1 :]])[0]), None)
+
+    def play(self, actions: Sequence[GoldAction]) -> tuple[bool, list[ToolResult]]:
+        """Make calls on a fresh database; return whether the end state passes, and the results."""
+        environment = Environment(self.domain, self.spec)
+        results = []
+        for action in actions:
+            results.append(environment.call_tool(action.side, action.tool, dict(action.arguments)))
+            environment.sync()
+        return self._passes(environment.databases), results
+
+    def _passes(self, databases: Mapping[Side, Overlay]) -> bool:
+        """Return whether the signals over the end state that gate the scenario hold; by the hashes where none gates."""
+        gating = self.spec.success_signals
+        predicates = self.domain.predicates()
+        if "db_state_assertion" in gating:
+            if not all(evaluate(each, predicates, databases).passed for each in self.spec.db_assertions):
+                return False
+            if "db_state_match" not in gating:
+                return True
+        return {side: database.hash for side, database in databases.items()} == dict(self.gold.expected_hashes)
 
 
 @lru_cache(maxsize=1)

@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from bots.standins import caller, judge
+from bots.standins import caller, errands, judge
 from bots.standins.agent import DEFAULT_SHARE, SCRIPTS, careless_choice
 from bots.standins.cue import UnknownScenario, cue
 from bots.standins.model_name import parse
@@ -22,7 +22,8 @@ def answer(request: ChatRequest) -> Reply:
     if not standin.scenario:  # a preflight asks whether anyone is there
         return Reply(f"The stand-in {standin.behaviour} is ready.")
     if standin.behaviour == "caller":
-        reply = caller.reply(cue(standin.scenario).spec.caller, request)
+        scene = cue(standin.scenario)
+        reply = errands.reply(scene, request) or caller.reply(scene.spec.caller, request)
     else:
         reply = script(request.model).reply(request.position)
     if "long" in standin.options and request.position == 1:

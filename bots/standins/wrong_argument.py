@@ -2,19 +2,18 @@
 
 Candidates for a value, most plausible first: a sibling of it in the database (another card of the same guest, another
 variant of the same product), one list item too few or two digits swapped, a value that the same argument has elsewhere
-in the domain's gold. The first that the tool accepts and that leads to another end state is taken; where there is none,
-the first that the tool refuses, which leaves the write undone.
+in the domain's gold, a value that the tool itself offers. The first that the tool accepts and that spoils the end state
+is taken; where there is none, the first that the tool refuses, which leaves the write undone.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 from bots.standins.cue import Cue
-from scenarios.domains.base import Domain, GoldAction
-from scenarios.domains.environment import Environment
-from scenarios.sides import Side
+from scenarios.domains.base import Domain, GoldAction, Tool
 from scenarios.state.overlay import Seed
 
 _LARGEST_FAMILY = 30  # a larger table holds no alternatives to a value
@@ -32,30 +31,23 @@ class Wrong:
 
 @lru_cache(maxsize=2048)
 def plausible_wrong(cue: Cue) -> Wrong | None:
-    """Return the wrong argument of a scenario's last write that changes something; None when nothing is written."""
-    if cue.last_write is None:
-        return None
-    right = cue.spec.gold_actions[cue.last_write]
+    """Return the wrong argument of the last gold write that has one; None where no write takes an argument."""
+    return next(filter(None, (_wrong_at(cue, position) for position in reversed(cue.writes))), None)
+
+
+def _wrong_at(cue: Cue, position: int) -> Wrong | None:
+    right = cue.spec.gold_actions[position]
     refused: Wrong | None = None
     for argument, value in _candidates(cue, right):
-        wrong = Wrong(cue.last_write, argument, replace(right, arguments={**right.arguments, argument: value}))
-        hashes = _try(cue, wrong)
-        if hashes is None:
-            refused = refused or wrong
-        elif hashes != cue.gold.expected_hashes:
+        wrong = Wrong(position, argument, replace(right, arguments={**right.arguments, argument: value}))
+        actions = list(cue.spec.gold_actions)
+        actions[position] = wrong.action
+        passes, results = cue.play(actions)
+        if not passes and results[position].ok:
             return wrong
+        if not passes:
+            refused = refused or wrong
     return refused
-
-
-def _try(cue: Cue, wrong: Wrong) -> Mapping[Side, str] | None:
-    """Return the final hashes with the wrong call in the gold's place, None when the tool refuses it."""
-    environment = Environment(cue.domain, cue.spec)
-    for position, action in enumerate(cue.spec.gold_actions):
-        chosen = wrong.action if position == wrong.position else action
-        result = environment.call_tool(action.side, chosen.tool, dict(chosen.arguments))
-        if position == wrong.position and not result.ok:
-            return None
-    return {side: database.hash for side, database in environment.databases.items()}
 
 
 def _candidates(cue: Cue, action: GoldAction) -> Iterator[tuple[str, Any]]:
@@ -72,6 +64,15 @@ def _candidates(cue: Cue, action: GoldAction) -> Iterator[tuple[str, Any]]:
     elsewhere = _values(cue.domain)
     for name, value in named:
         yield from ((name, other) for other in elsewhere.get((action.tool, name), ()) if other != value)
+    tool = next(tool for tool in cue.domain.tools(action.side) if tool.model_name() == action.tool)
+    for name, value in named:
+        yield from ((name, other) for other in _offered(tool, name) if other != value)
+
+
+def _offered(tool: Tool, argument: str) -> list[str]:
+    """Return the values that the description of an argument lists: "One of a, b, c."."""
+    listed = re.match(r"One of ([^.]+)\.", tool.Arguments.model_fields[argument].description or "")
+    return listed[1].split(", ") if listed else []
 
 
 def _siblings(value: Any, families: Mapping[str, tuple[str, ...]]) -> Iterator[Any]:

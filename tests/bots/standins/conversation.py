@@ -53,12 +53,10 @@ class Conversation:
         self.record(facts.AttemptStarted(attempt=1, lane="test"))
         self.record(facts.CallStarted(channel="text"))
         while not self.end_reason and self.turns < MAX_TURNS:
-            said = self._agent_turn()
+            said = self._turn("agent")
             if not self.end_reason and said:
                 self.contexts["user"].append({"role": "user", "content": said})
-                _, reply = ask(f"{self.caller}:{self.scenario}", self.contexts["user"])
-                self._say("user", reply.text)
-                self.contexts["agent"].append({"role": "user", "content": reply.text})
+                self.contexts["agent"].append({"role": "user", "content": self._turn("user")})
             elif not said and not self.end_reason:
                 self.end_reason = "silence"
         self.end_reason = self.end_reason or "turn_limit"
@@ -105,43 +103,45 @@ class Conversation:
         reply = self.verdicts(judge) if judge_request.needs_judge(spec) else None
         return score_trial(spec, self.scene.gold, evidence, ScoringConfig(), reply).decision
 
-    def _agent_turn(self) -> str:
+    def _turn(self, side: Side) -> str:
         said = []
+        model = f"{self.agent if side == 'agent' else self.caller}:{self.scenario}"
         while True:
-            request, reply = ask(f"{self.agent}:{self.scenario}", self.contexts["agent"])
+            request, reply = ask(model, self.contexts[side])
             said += [reply.text] if reply.text.strip() else []
             message = completion(request, reply)["choices"][0]["message"]
-            self._remember(message)
+            self._remember(side, message)
             if not reply.tool_calls:
                 break
             for call in message["tool_calls"]:
-                self._use(call)
+                self._use(side, call)
             if self.end_reason:
                 break
         if said:
-            self._say("agent", " ".join(said))
+            self.turns += 1
+            self.record(facts.TurnEnded(side, self.turns, " ".join(said), None, 0))
         return " ".join(said)
 
-    def _remember(self, message: dict[str, Any]) -> None:
-        context = self.contexts["agent"]
+    def _remember(self, side: Side, message: dict[str, Any]) -> None:
+        context = self.contexts[side]
         if message.get("tool_calls") and message["content"] and not self.joins_text_and_call:
             context.append({"role": "assistant", "content": message["content"]})
             message = {**message, "content": ""}
         if message["content"] or message.get("tool_calls"):
             context.append(message)
 
-    def _use(self, call: dict[str, Any]) -> None:
+    def _use(self, side: Side, call: dict[str, Any]) -> None:
         self.calls += 1
         name, text = call["function"]["name"], call["function"]["arguments"]
         try:
             arguments, raw = json.loads(text), None
         except ValueError:
             arguments, raw = {}, text
-        self.record(facts.ToolCalled("agent", self.calls, name, arguments, call["id"], raw))
-        result = self.environment.call_tool("agent", name, arguments if raw is None else raw)
+        self.record(facts.ToolCalled(side, self.calls, name, arguments, call["id"], raw))
+        result = self.environment.call_tool(side, name, arguments if raw is None else raw)
         self.record(
             facts.ToolReturned(
-                side="agent",
+                side=side,
                 call=self.calls,
                 tool=name,
                 ok=result.ok,
@@ -153,12 +153,8 @@ class Conversation:
                 ends_call=bool(result.ends_call),
             )
         )
+        if changes := self.environment.sync():
+            self.record(facts.StateSynced(changes, after_call=self.calls))
         content = json.dumps(result.for_model)
-        self.contexts["agent"].append({"role": "tool", "tool_call_id": call["id"], "content": content})
+        self.contexts[side].append({"role": "tool", "tool_call_id": call["id"], "content": content})
         self.end_reason = result.ends_call or self.end_reason
-
-    def _say(self, side: Side, text: str) -> None:
-        self.turns += 1
-        if side == "user":
-            self.contexts["user"].append({"role": "assistant", "content": text})
-        self.record(facts.TurnEnded(side, self.turns, text, None, 0))

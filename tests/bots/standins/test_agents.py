@@ -1,4 +1,4 @@
-"""The scripted agents on four domains: the faithful one passes all that can pass, each other fails where it should.
+"""The scripted agents on every domain: the faithful one passes all that can pass, each other fails where it should.
 
 Every call is held in process, with the caller and the judge that a rehearsal has, and scored as a lane scores it.
 """
@@ -19,6 +19,11 @@ FRONTDESK = tuple(spec.name for spec in load()["frontdesk"].scenarios())
 RETAIL = tuple(f"tau2_retail__{number}" for number in range(114))
 AIRLINE = tuple(f"tau2_airline__{number}" for number in range(50))
 EVA = tuple(f"eva_airline__{name}" for name in (*NAMES.values(), "1_1_5", "1_3_1", "2_1_2", "3_1_5", "7_2_2", "7_4_1"))
+# Named after the faults of the tasks, which only the files tell. Under the workflow the tasks are the same.
+_telecom = load()["tau2_telecom"]
+MANUAL = tuple(spec.name for spec in _telecom.scenarios()[:114]) if _telecom.missing_data() is None else ()
+WORKFLOW = tuple(name.replace("tau2_telecom__", "tau2_telecom_workflow__") for name in MANUAL)
+TELECOM = (*MANUAL[::3], *WORKFLOW[::16])
 # Its only write is refused (a gift card that is too low), and its claim asks for that very write.
 CANNOT_PASS = "tau2_retail__105"
 
@@ -48,8 +53,10 @@ def wants_saying(scene: Cue) -> bool:
     return any(map(saying, scene.spec.nl_assertions))
 
 
-scenarios = pytest.mark.parametrize("scenario", [*FRONTDESK, *RETAIL, *AIRLINE, *EVA])
-some_scenarios = pytest.mark.parametrize("scenario", [*FRONTDESK, *RETAIL[::8], *AIRLINE[::8], *EVA[::4]])
+scenarios = pytest.mark.parametrize("scenario", [*FRONTDESK, *RETAIL, *AIRLINE, *EVA, *TELECOM])
+some_scenarios = pytest.mark.parametrize(
+    "scenario", [*FRONTDESK, *RETAIL[::8], *AIRLINE[::8], *EVA[::4], *TELECOM[::16]]
+)
 
 
 @scenarios
@@ -77,14 +84,25 @@ def test_null_passes_only_by_inaction(scenario: str) -> None:
 @scenarios
 @pytest.mark.parametrize("agent", ["skips-a-write", "wrong-argument"])
 def test_a_spoilt_write_spoils_the_end_state(scenario: str, agent: str) -> None:
-    call, scene = held(scenario, agent), cue(scenario)
+    call = held(scenario, agent)
+    is_spoilt = applies(agent, cue(scenario))
 
-    assert call.is_as_expected == (scene.last_write is None)
+    assert call.is_as_expected == (not is_spoilt)
     assert call.end_reason == held(scenario, "faithful").end_reason
-    if scene.last_write is None:
-        assert decided(scenario, agent).outcome == decided(scenario, "faithful").outcome
-    else:
+    if is_spoilt:
         assert failing_signals(scenario, agent) & {"db_state_match", "db_state_assertion"}
+    else:
+        assert decided(scenario, agent).outcome == decided(scenario, "faithful").outcome
+
+
+@scenarios
+def test_whoever_must_change_something_can_fail_to(scenario: str) -> None:
+    """A write can be skipped wherever doing nothing leaves another state behind; spoilt where it takes an argument."""
+    scene = cue(scenario)
+    writes = [scene.spec.gold_actions[position] for position, call in enumerate(scene.gold.calls) if call.changes]
+
+    assert applies("skips-a-write", scene) == (not scene.gold.health.gold_equals_seed)
+    assert applies("wrong-argument", scene) == any(action.arguments for action in writes)
 
 
 @scenarios
@@ -103,11 +121,27 @@ def test_a_wrong_argument_is_one_argument_of_one_call(scenario: str) -> None:
     faithful, wrong = (held(scenario, agent).evidence.tools for agent in ("faithful", "wrong-argument"))
     pairs = [(a, b) for a, b in zip(faithful, wrong, strict=True) if a.arguments != b.arguments]
 
-    assert len(pairs) == (0 if cue(scenario).last_write is None else 1)
+    assert len(pairs) == applies("wrong-argument", cue(scenario))
     for right, other in pairs:
-        assert right.tool == other.tool
+        assert (right.tool, right.side) == (other.tool, other.side)
         assert set(right.arguments) == set(other.arguments)
         assert sum(right.arguments[name] != other.arguments[name] for name in right.arguments) == 1
+
+
+@pytest.mark.parametrize("scenario", TELECOM)
+def test_each_side_calls_its_own_tools_in_the_order_of_the_gold(scenario: str) -> None:
+    call = held(scenario, "faithful")
+    uses = [(use.side, use.tool, use.arguments) for use in call.evidence.tools if use.tool != "end_conversation"]
+
+    assert uses == [(a.side, a.tool, a.arguments) for a in call.scene.spec.gold_actions]
+    assert all(use.ok for use in call.evidence.tools)
+
+
+@pytest.mark.usefixtures("benchmarks")
+@pytest.mark.parametrize("names", [MANUAL, WORKFLOW])
+def test_telecom_passes_114_of_114_and_20_by_inaction(names: tuple[str, ...]) -> None:
+    assert [decided(name, "faithful").outcome for name in names] == ["pass"] * 114
+    assert [decided(name, "null").outcome for name in names].count("pass") == 20
 
 
 @scenarios

@@ -31,6 +31,14 @@ def test_the_wrong_argument_is_of_a_kind_that_the_tool_accepts(scenario: str, ar
     assert wrong(scenario)[0] == argument
 
 
+@pytest.mark.usefixtures("benchmarks")
+def test_values_that_only_the_tool_offers_come_last() -> None:
+    assert wrong("tau2_telecom__mobile_data_issue__airplane_mode_on__bad_network_preference__hard") == (
+        "mode",
+        "4g_only",
+    )
+
+
 def test_a_scenario_without_a_write_has_none() -> None:
     assert plausible_wrong(cue("frontdesk__second_thoughts")) is None
 
