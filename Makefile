@@ -46,7 +46,7 @@ bench: .venv/runtime  ## The speed figures, each with its target and conditions
 clean:  ## Remove the environment and caches (never data/)
 	rm -rf .venv build *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
 
-# The environment. uv where it is there, pip otherwise (or where uv does not trust the registry); --seed and venv both bring pip, which fetch_benchmarks uses.
+# The environment. uv resolves in seconds what takes an old pip minutes; pip goes on where uv trusts no registry.
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' \
 		|| { echo "$(PYTHON) is not Python 3.11 to 3.13: make PYTHON=python3.11 ..."; exit 1; }
@@ -61,6 +61,7 @@ clean:  ## Remove the environment and caches (never data/)
 	@touch $@ .venv/runtime
 
 define install
-	@command -v uv >/dev/null && uv pip install --quiet --python $(BIN)/python -e '$(1)' \
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==0.13.9 \
+		&& UV_SYSTEM_CERTS=1 $(BIN)/uv pip install --quiet --python $(BIN)/python -e '$(1)' \
 		|| $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '$(1)'
 endef

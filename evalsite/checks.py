@@ -80,8 +80,8 @@ def check_hosts(**_: Any) -> list[CheckMessage]:
     ]
 
 
-@register()
+@register(deploy=True)  # every command would say it otherwise, and the site runs without them
 def check_domains(**_: Any) -> Sequence[CheckMessage]:
-    """Domains that cannot be used for want of their files; the site runs without them."""
+    """Domains that cannot be used for want of their files."""
     missing = {name: domain.missing_data() for name, domain in domains.load().items()}
     return [Info(f"Domain {name} cannot be used: {why}", id="callboard.I001") for name, why in missing.items() if why]
