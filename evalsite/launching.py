@@ -16,6 +16,7 @@ from scenarios import catalogue
 from scenarios.analysis.intervals import Interval, forecast
 from scenarios.launch import FrozenProfile, Limits, RunConfig, expand
 from scenarios.models import Profile, Run, Scenario, Trial
+from scenarios.scoring.config import STRICTNESSES
 from scenarios.selection import BadSelection, Selection
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ OPTIONS = {
     "--max-cost": "max_cost",
     "--pace": "pace_s",
     "--title": "title",
+    "--strictness": "strictness",
 }
 LIMIT_FIELDS = ("max_turns", "max_duration_s", "concurrency", "max_cost")
 
@@ -74,6 +76,14 @@ class LaunchForm(forms.Form):
     )
     trials = forms.IntegerField(min_value=1, max_value=100, initial=1, help_text="Repetitions of each scenario.")
     channel = forms.ChoiceField(choices=Run.Channel.choices, initial="text")
+    strictness = forms.ChoiceField(
+        choices=[(name, name) for name in STRICTNESSES],
+        initial="reference",
+        help_text="Upstream: a pass also needs the facts and calls that its reward demands beside the signals.",
+    )
+    tell_persona = forms.BooleanField(
+        label="Tell the caller its persona", required=False, help_text="How easy it is to help; not told by default."
+    )
 
     max_turns = forms.IntegerField(label="Turns", min_value=1, max_value=1000, initial=100, help_text="Of both sides.")
     max_duration_s = forms.IntegerField(
@@ -105,6 +115,8 @@ class LaunchForm(forms.Form):
         self._choices("domain", [(name, domain.title) for name, domain in usable.items()])
         self._choices("tags", [(tag, tag) for tag in tags_of(rows)])
         self._choices("persona", [("", "any"), *((name, name) for name in personas.distinct())])
+        if not chosen or not any(spec.persona for spec in catalogue.specs(chosen)):
+            del self.fields["tell_persona"]
         for kind in Profile.Kind.values:
             field = self.fields[kind]
             assert isinstance(field, ProfileField)
@@ -142,6 +154,8 @@ class LaunchForm(forms.Form):
             channel=data["channel"],
             limits=Limits(**limits),
             pace_s=data["pace_s"],
+            strictness=data["strictness"],
+            persona=data.get("tell_persona", False),
         )
 
     def _add_problem(self, place: tuple[int | str, ...], message: str) -> None:
@@ -212,6 +226,7 @@ def command_line(form: LaunchForm) -> str:
         value = data[name]
         if value not in (None, "") and value != form.fields[name].initial:
             words += [option, f"{value:g}" if isinstance(value, float) else str(value)]
+    words += ["--persona"] if config.persona else []
     return " ".join(map(shlex.quote, [*words, *_scenario_words(form), "--wait"]))
 
 
@@ -239,7 +254,8 @@ def like(run: Run) -> dict[str, Any]:
         "ids": "" if len(names) == everything else " ".join(names),
         **parties,
         **{name: config["limits"][name] for name in LIMIT_FIELDS},
-        **{name: config[name] for name in ("trials", "channel")},
+        **{name: config[name] for name in ("trials", "channel", "strictness")},
+        "tell_persona": config["persona"],
         "pace_s": f"{config['pace_s']:g}",
     }
 

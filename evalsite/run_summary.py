@@ -38,7 +38,9 @@ def as_json(standing: Standing) -> str:
         "trials": standing.total,
         "ended": standing.ended,
         "outcomes": dict(standing.outcomes),
+        "strictness": standing.strictness,
         "rate": _rate(standing.rate),
+        f"rate_{standing.other_strictness}": _rate(standing.other_rate),
         "by_inaction": standing.by_inaction,
         "without_inaction": _rate(found.without_inaction),
         "do_nothing": _rate(found.do_nothing),
@@ -60,7 +62,10 @@ def _title(standing: Standing) -> str:
 
 
 def _rows(standing: Standing, found: Findings) -> list[tuple[str, str]]:
-    rows = [("success", str(standing.rate))]
+    rows = [
+        (f"success, {standing.strictness} strictness", str(standing.rate)),
+        (f"  by {standing.other_strictness} strictness", str(standing.other_rate)),
+    ]
     if standing.by_inaction:
         rows.append(("  without passes by inaction", str(found.without_inaction)))
     rows.append(("  a do-nothing agent", str(found.do_nothing)))

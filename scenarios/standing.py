@@ -3,12 +3,13 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, cast
 
 from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet
 
 from scenarios.domains.base import SIGNALS
 from scenarios.models import Run, SignalResult, Trial, Verdict
+from scenarios.scoring.config import Strictness
 from scenarios.scoring.results import OUTCOMES, RATED
 from scenarios.scoring.rollup import (
     ItemCount,
@@ -25,6 +26,11 @@ from scenarios.scoring.rollup import (
 RunState = Literal["queued", "running", "paused", "cancelling", "cancelled", "finished"]
 OPEN = (Trial.Status.QUEUED, Trial.Status.RUNNING, Trial.Status.SCORING)
 Row = Mapping[str, Any]
+# The column of a scenario that says whether an idle agent passes it.
+INACTION: Mapping[Strictness, str] = {
+    "reference": "passes_by_inaction",
+    "upstream": "passes_upstream_by_inaction",
+}
 
 
 # Share of a cap on money at which a run's page warns.
@@ -40,7 +46,19 @@ class Standing:
     statuses: Mapping[str, int]
     outcomes: Mapping[str, int]
     rate: Rate
+    # The same trials by the other strictness.
+    other_rate: Rate
     by_inaction: int
+
+    @property
+    def strictness(self) -> Strictness:
+        """Return what a pass needs in this run."""
+        return cast(Strictness, self.run.config["strictness"])
+
+    @property
+    def other_strictness(self) -> Strictness:
+        """Return the strictness of ``other_rate``."""
+        return "reference" if self.strictness == "upstream" else "upstream"
 
     @property
     def total(self) -> int:
@@ -109,22 +127,23 @@ def standings(runs: Iterable[Run]) -> dict[int, Standing]:
     rows = (
         Trial.objects.filter(run__in=runs)
         .order_by()
-        .values("run_id", "status", "outcome", "by_inaction")
+        .values("run_id", "status", "outcome", "other_outcome", "by_inaction")
         .annotate(count=Count("pk"))
     )
     by_run: dict[int, list[Row]] = {run.pk: [] for run in runs}
     for row in rows:
         by_run[row["run_id"]].append(row)
     clusters = _clusters([run for run in runs if run.config["trials"] > 1])
-    return {run.pk: _standing(run, by_run[run.pk], clusters.get(run.pk)) for run in runs}
+    return {run.pk: _standing(run, by_run[run.pk], clusters.get(run.pk, _ONCE)) for run in runs}
 
 
 def findings(run: Run) -> Findings:
     """Return what a run's page shows beside the headline."""
     trials = run.trials.order_by()
+    idle = Q(**{f"scenario__{INACTION[run.config['strictness']]}": True})
     facts = trials.aggregate(
         scenarios=Count("pk", filter=Q(number=1)),
-        inaction=Count("pk", filter=Q(number=1, scenario__passes_by_inaction=True)),
+        inaction=Count("pk", filter=Q(number=1) & idle),
         retried=Count("pk", filter=Q(attempts__gt=1)),
         started_at=Min("started_at"),
         ended_at=Max("ended_at"),
@@ -144,7 +163,17 @@ def findings(run: Run) -> Findings:
     )
 
 
-def _standing(run: Run, rows: Sequence[Row], clusters: Sequence[tuple[int, int]] | None) -> Standing:
+class _Clusters(NamedTuple):
+    """(passes, rated trials) of each scenario, by either strictness; None for a run that repeats nothing."""
+
+    own: Sequence[tuple[int, int]] | None
+    other: Sequence[tuple[int, int]] | None
+
+
+_ONCE = _Clusters(None, None)
+
+
+def _standing(run: Run, rows: Sequence[Row], clusters: _Clusters) -> Standing:
     statuses: Counter[str] = Counter()
     outcomes: Counter[str] = Counter()
     for row in rows:
@@ -152,22 +181,39 @@ def _standing(run: Run, rows: Sequence[Row], clusters: Sequence[tuple[int, int]]
         if row["outcome"]:
             outcomes[row["outcome"]] += row["count"]
     counts = _outcome_counts(rows)
-    return Standing(run, statuses, outcomes, success_rate(counts, clusters=clusters), inaction_count(counts))
+    others = [OutcomeCount(row["other_outcome"], False, row["count"]) for row in rows]
+    return Standing(
+        run,
+        statuses,
+        outcomes,
+        rate=success_rate(counts, clusters=clusters.own),
+        other_rate=success_rate(others, clusters=clusters.other),
+        by_inaction=inaction_count(counts),
+    )
 
 
 def _outcome_counts(rows: Iterable[Row]) -> list[OutcomeCount]:
     return [OutcomeCount(row["outcome"], row["by_inaction"], row["count"]) for row in rows]
 
 
-def _clusters(runs: Sequence[Run]) -> dict[int, list[tuple[int, int]]]:
-    """Return (passes, rated trials) of each scenario of runs that repeat their scenarios."""
-    found: dict[int, list[tuple[int, int]]] = {run.pk: [] for run in runs}
+def _clusters(runs: Sequence[Run]) -> dict[int, _Clusters]:
+    """Return the clusters of runs that repeat their scenarios."""
+    found: dict[int, tuple[list[tuple[int, int]], list[tuple[int, int]]]] = {run.pk: ([], []) for run in runs}
     if runs:
-        rated = Trial.objects.filter(run__in=runs, outcome__in=RATED).order_by().values("run_id", "scenario_id")
-        rows = rated.annotate(passes=Count("pk", filter=Q(outcome="pass")), total=Count("pk"))
+        rated = Trial.objects.filter(Q(outcome__in=RATED) | Q(other_outcome__in=RATED), run__in=runs).order_by()
+        rows = rated.values("run_id", "scenario_id").annotate(
+            passes=Count("pk", filter=Q(outcome="pass")),
+            total=Count("pk", filter=Q(outcome__in=RATED)),
+            other_passes=Count("pk", filter=Q(other_outcome="pass")),
+            other_total=Count("pk", filter=Q(other_outcome__in=RATED)),
+        )
         for row in rows:
-            found[row["run_id"]].append((row["passes"], row["total"]))
-    return found
+            own, other = found[row["run_id"]]
+            if row["total"]:
+                own.append((row["passes"], row["total"]))
+            if row["other_total"]:
+                other.append((row["other_passes"], row["other_total"]))
+    return {pk: _Clusters(*clusters) for pk, clusters in found.items()}
 
 
 def _signal_counts(run: Run) -> list[SignalCount]:

@@ -131,6 +131,7 @@ def new_trial(run: Run, scenario: Scenario, number: int = 1, state: str = "queue
         facts = {
             "status": STATUS_OF_OUTCOME.get(state, "done"),
             "outcome": state,
+            "other_outcome": state,
             "outcome_reason": "" if state == "pass" else f"made {state} by a factory",
             "started_at": now - timedelta(seconds=100),
             "ended_at": now,

@@ -9,6 +9,13 @@ from evalsite.grid import grid, rows_a_page
 from scenarios.models import Run, Scenario
 from scenarios.standing import findings, standings
 
+ITEM_NAMES = {
+    "nl_assertion": "single claims",
+    "db_state_assertion": "single predicates",
+    "communicate": "facts to say (upstream)",
+    "action": "calls to make (upstream)",
+}
+
 
 @require_safe
 def run_list(request: HttpRequest) -> HttpResponse:
@@ -65,4 +72,5 @@ def _headline(request: HttpRequest, run: Run) -> dict[str, object]:
         "standing": standings([run])[run.pk],
         "found": findings(run),
         "without_inaction": request.GET.get("inaction") == "out",
+        "item_names": ITEM_NAMES,
     }

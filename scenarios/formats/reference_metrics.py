@@ -54,6 +54,7 @@ def metrics(trial: TrialExport) -> dict[str, Any]:
         "callboard": {
             "trial": trial.number,
             "outcome": trial.outcome,
+            "other_outcome": trial.other_outcome or trial.outcome,
             "reason": trial.outcome_reason,
             "by_inaction": trial.by_inaction,
             "end_reason": call.end_reason,

@@ -65,6 +65,7 @@ class TrialExport:
     by_inaction: bool
     call: CallRecord
     success_signals: tuple[str, ...]
+    other_outcome: str = ""  # by the other strictness than the run's
     signals: tuple[SignalRecord, ...] = ()
     verdicts: tuple[VerdictRecord, ...] = ()
     judging: JudgingRecord | None = None

@@ -59,6 +59,7 @@ def _batch(ids: list[int], fidelity: Fidelity) -> Iterator[TrialExport]:
             by_inaction=trial.by_inaction,
             call=read_events(events[pk]),
             success_signals=tuple(spec.success_signals if spec else trial.scenario.success_signals),
+            other_outcome=trial.other_outcome,
             signals=tuple(SignalRecord(row.signal, row.state, row.value, row.detail) for row in signals[pk]),
             verdicts=tuple(_verdict(row) for row in verdicts[pk] if row.scoring == scoring),
             judging=_judging(judged[0]) if judged else None,

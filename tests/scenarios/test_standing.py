@@ -76,6 +76,36 @@ def test_repetitions_of_a_scenario_widen_the_interval() -> None:
     assert interval.half_width > plain.half_width
 
 
+@pytest.mark.parametrize(("strictness", "other"), [("reference", "upstream"), ("upstream", "reference")])
+def test_the_other_figure_stands_beside_the_headline(strictness: str, other: str) -> None:
+    run = make_run(4, 1, ["pass", "pass", "fail", "infra_error"], config={"strictness": strictness})
+    run.trials.filter(scenario__name="toy__1").update(other_outcome="fail")
+    standing = standings([run])[run.pk]
+    assert (standing.strictness, standing.other_strictness) == (strictness, other)
+    assert (standing.rate.passes, standing.rate.total) == (2, 3)
+    assert (standing.other_rate.passes, standing.other_rate.total) == (1, 3)
+    assert standing.other_rate.left_out_text == "1 infrastructure failed"
+
+
+def test_what_only_one_strictness_rates_counts_there_alone() -> None:
+    run = make_run(2, 2, ["pass", "unscored"])
+    run.trials.filter(outcome="unscored").update(other_outcome="fail")
+    standing = standings([run])[run.pk]
+    assert (standing.rate.passes, standing.rate.total) == (2, 2)
+    assert (standing.other_rate.passes, standing.other_rate.total) == (2, 4)
+    assert standing.other_rate.interval is not None
+    assert "clustered" in standing.other_rate.interval.method
+
+
+@pytest.mark.parametrize(("strictness", "passes"), [("reference", 2), ("upstream", 1)])
+def test_the_do_nothing_line_goes_by_the_runs_strictness(strictness: str, passes: int) -> None:
+    both = make_scenario("toy__1", passes_by_inaction=True, passes_upstream_by_inaction=True)
+    one = make_scenario("toy__2", passes_by_inaction=True)
+    run = make_run([both, one, make_scenario("toy__3")], 1, config={"strictness": strictness})
+    line = findings(run).do_nothing
+    assert (line.passes, line.total) == (passes, 3)
+
+
 def test_many_runs_take_as_many_queries_as_one(django_assert_num_queries: object) -> None:
     runs = [make_run(3, 2, ["pass", "fail"]) for _ in range(4)]
     with django_assert_num_queries(2):  # type: ignore[operator]

@@ -25,6 +25,7 @@ from scenarios import lifecycle
 from scenarios.domains import load
 from scenarios.launch import FrozenProfile, Limits, RunConfig, ScenarioRef, expand, launch
 from scenarios.models import Profile, Run
+from scenarios.scoring.config import STRICTNESSES
 from scenarios.scoring.results import RATED
 from scenarios.standing import Standing, standings
 
@@ -58,6 +59,13 @@ class Command(BaseCommand):
         parser.add_argument("--caller", default="standin", metavar="PROFILE", help="default: %(default)s")
         parser.add_argument("--judge", default="standin", metavar="PROFILE|none", help="default: %(default)s")
         parser.add_argument("--channel", choices=["text", "voice"], default="text")
+        parser.add_argument(
+            "--strictness",
+            choices=STRICTNESSES,
+            default="reference",
+            help="upstream: a pass also needs what upstream's reward demands beside the signals",
+        )
+        parser.add_argument("--persona", action="store_true", help="tell the caller its persona, where it has one")
         parser.add_argument("--trials", type=int, default=1, metavar="N", help="repetitions (default: %(default)s)")
         parser.add_argument("--concurrency", type=int, metavar="N", help="calls of this run at once")
         parser.add_argument("--max-turns", type=int, metavar="N", help="turns of both sides in a call")
@@ -99,6 +107,8 @@ class Command(BaseCommand):
                 channel=options["channel"],
                 limits=Limits(**limits),
                 pace_s=options["pace"],
+                strictness=options["strictness"],
+                persona=has_persona(options["domain"], options["persona"]),
             )
         except ValidationError as error:
             raise CommandError("; ".join(_readable(problem) for problem in error.errors())) from error
@@ -120,6 +130,13 @@ def choose(domain: str, patterns: Sequence[str], sample: int | None, seed: int) 
         drawn = set(random.Random(seed).sample(chosen, sample))  # noqa: S311  (no secret: meant to be repeatable)
         chosen = [name for name in chosen if name in drawn]
     return expand(domain, chosen)
+
+
+def has_persona(domain: str, is_asked: bool) -> bool:
+    """Return whether callers are told their persona; ValueError where the domain has none to tell."""
+    if is_asked and not any(spec.persona for spec in load()[domain].scenarios()):
+        raise ValueError(f"--persona: no scenario of {domain} has a persona to tell; leave it out")
+    return is_asked
 
 
 def exit_code(standing: Standing) -> int:

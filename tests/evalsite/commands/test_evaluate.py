@@ -2,11 +2,13 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -56,6 +58,23 @@ def test_without_wait_it_launches_and_leaves(no_worker: None) -> None:
     assert (run.config["limits"]["concurrency"], run.config["limits"]["max_turns"]) == (3, 40)
 
 
+def test_strictness_and_persona_are_frozen(no_worker: None, benchmarks: Path) -> None:
+    run_evaluate(domain="tau2_telecom", sample=3, strictness="upstream", persona=True)
+    run = Run.objects.get()
+    assert (run.config["strictness"], run.config["persona"]) == ("upstream", True)
+
+
+def test_both_figures_are_printed_and_the_headline_says_which_it_is() -> None:
+    run = make_run(4, outcomes=["pass"], config={"strictness": "upstream"})
+    run.trials.filter(scenario__name="toy__1").update(outcome="fail")
+    standing = standings([run])[run.pk]
+    text = as_table(standing)
+    assert re.search(r"success, upstream strictness +75.0 %.*\(3 of 4\)", text)
+    assert re.search(r"by reference strictness +100.0 %.*\(4 of 4\)", text)
+    found = json.loads(as_json(standing))
+    assert (found["strictness"], found["rate"]["passes"], found["rate_reference"]["passes"]) == ("upstream", 3, 4)
+
+
 def test_machines_are_told_the_runs_number(no_worker: None) -> None:
     said = json.loads(run_evaluate(is_json=True, judge="none", scenarios=[NAMES[0]]))
     run = Run.objects.get()
@@ -74,6 +93,7 @@ def test_machines_are_told_the_runs_number(no_worker: None) -> None:
         ({"agent": "nobody"}, "no agent is called 'nobody'; there are .*standin-faithful.* manage.py load_profiles"),
         ({"judge": "nobody"}, "no judge is called 'nobody'; there are standin-judge"),
         ({"trials": 0}, "trials: Input should be greater than or equal to 1"),
+        ({"persona": True}, "--persona: no scenario of frontdesk has a persona to tell; leave it out"),
         ({"max_turns": 0}, "max_turns: Input should be greater than or equal to 1"),
     ],
 )

@@ -1,5 +1,6 @@
 """One run: how good, where it fails, whether that can be trusted; a grid that stays usable with 10,000 trials."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -7,7 +8,7 @@ from django.contrib.auth.models import User
 from django.template.loader import render_to_string
 from django.test import Client
 
-from scenarios.models import Run, Scenario, SignalResult, Trial
+from scenarios.models import Run, Scenario, SignalResult, Trial, Verdict
 from tests.factories import add_signals, make_run, make_scenario, make_scenarios
 
 pytestmark = pytest.mark.django_db
@@ -149,6 +150,26 @@ def test_passes_by_inaction_can_be_left_out(reader: Client) -> None:
     text = page(reader, run, "?inaction=out")
     assert "0/1" in text
     assert "1 passed by inaction" in text
+
+
+@pytest.mark.parametrize(("strictness", "other"), [("reference", "upstream"), ("upstream", "reference")])
+def test_the_headline_says_its_strictness_and_shows_the_other(reader: Client, strictness: str, other: str) -> None:
+    run = make_run(4, 1, ["pass"], config={"strictness": strictness})
+    run.trials.filter(scenario__name="toy__1").update(other_outcome="fail")
+    text = page(reader, run)
+    assert f"<dt>Strictness</dt><dd><b>{strictness}</b>" in text
+    assert re.search(rf"<dt>By {other}</dt><dd>.*3/4", text)
+    listed = reader.get("/runs/").content.decode()
+    assert ("upstream strictness" in listed) == (strictness == "upstream")
+
+
+def test_demands_of_upstream_are_counted_in_items(reader: Client) -> None:
+    run = make_run(1, 1, ["pass"])
+    for index, passed in enumerate((True, False), 1):
+        Verdict.objects.create(trial=run.trials.get(), signal="communicate", index=index, claim="says 4", passed=passed)
+    SignalResult.objects.create(trial=run.trials.get(), signal="clean_exit", state="passed", is_gating=True, value=True)
+    text = page(reader, run)
+    assert re.search(r"facts to say \(upstream\)</th>\s*<td>.*1/2", text)
 
 
 def test_a_rehearsal_is_labelled(reader: Client) -> None:

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -38,6 +39,7 @@ def form(**changes: Any) -> dict[str, Any]:
         "judge": "standin-judge",
         "trials": "1",
         "channel": "text",
+        "strictness": "reference",
         "max_turns": "100",
         "pace_s": "0",
         "seed": "1",
@@ -214,6 +216,7 @@ def test_the_command_line_launches_the_same_run(launcher: Client) -> None:
         "max_turns": "30",
         "max_cost": "2",
         "title": "It's 5 o'clock",
+        "strictness": "upstream",
     }
     words = command(launcher, **chosen)
     options = vars(evaluate.Command().create_parser("manage.py", "evaluate").parse_args(words[2:]))
@@ -227,6 +230,28 @@ def test_the_command_line_names_scenarios_that_were_chosen_by_more_than_a_sample
     words = command(launcher, ids=f"{names()[3]} {names()[1]}")
     assert words[words.index("--scenarios") + 1 : -1] == [names()[1], names()[3]]
     assert "--scenarios" not in command(launcher)
+
+
+def test_strictness_is_frozen_and_asked_for_again(launcher: Client) -> None:
+    launcher.post("/runs/new", form(strictness="upstream"))
+    run = Run.objects.get()
+    assert (run.config["strictness"], run.config["persona"]) == ("upstream", False)
+    assert launcher.get(f"/runs/new?like={run.pk}").context["form"].initial["strictness"] == "upstream"
+    response = launcher.post("/runs/new", form(strictness="lenient", launch_key="key-2"))
+    assert response.status_code == 422
+    assert "lenient is not one of the available choices" in response.content.decode()
+
+
+def test_a_persona_is_offered_only_where_there_is_one(launcher: Client, benchmarks: Path) -> None:
+    assert 'name="tell_persona"' not in launcher.get(f"/runs/new?domain={FRONTDESK}").content.decode()
+    assert 'name="tell_persona"' in launcher.get("/runs/new?domain=tau2_telecom").content.decode()
+    launcher.post("/runs/new", form(tell_persona="on"))
+    launcher.post("/runs/new", form(tell_persona="on", domain="tau2_telecom", sample="2", launch_key="key-2"))
+    assert [run.config["persona"] for run in Run.objects.order_by("pk")] == [False, True]
+    telecom = Run.objects.get(domain="tau2_telecom")
+    assert launcher.get(f"/runs/new?like={telecom.pk}").context["form"].initial["tell_persona"]
+    assert "--persona" in command(launcher, tell_persona="on", domain="tau2_telecom", sample="2")
+    assert "--persona" not in command(launcher, tell_persona="on")
 
 
 def test_a_payload_that_is_too_large_is_refused_with_a_reason(launcher: Client) -> None:
