@@ -13,6 +13,7 @@ from scenarios.domains.base import ScenarioSpec
 from scenarios.models import SignalResult, Trial, TrialEvent, Verdict
 from scenarios.scoring.evidence import read_events
 from scenarios.scoring.remarks import Remark, remarks
+from scenarios.scoring.upstream import nothing_written
 
 # Latency parts in the order in which they happen.
 PARTS = ("endpointing", "stt", "model", "tools", "tts", "transport")
@@ -39,6 +40,7 @@ def explain(trial: Trial, record: CallRecord) -> dict[str, Any]:
         "judge_signal": by_name.get("judge_passed"),
         "predicate_signal": by_name.get("db_state_assertion"),
         "exit_signal": by_name.get("clean_exit"),
+        "upstream": _upstream(trial, [_verdict(v, places) for v in verdicts if v.signal in ("communicate", "action")]),
         "remarks": [{"row": mark, "anchor": places.get(mark.seq, "")} for mark in marks],
         "judging": judging,
         "database": _database(by_name.get("db_state_match")),
@@ -54,6 +56,16 @@ def task(trial: Trial) -> ScenarioSpec | None:
     if domain is None or domain.missing_data():
         return None
     return next((spec for spec in domain.scenarios() if spec.name == trial.scenario.name), None)
+
+
+def _upstream(trial: Trial, checks: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return what upstream's reward rests on: each part, whether anything is written for it, and what it adds."""
+    spec = task(trial)
+    basis = spec.reward_basis if spec else ()
+    if not basis and not checks:
+        return None
+    unwritten = nothing_written(spec) if spec else ()
+    return {"checks": checks, "basis": [(part, part in unwritten) for part in basis]}
 
 
 def _latest(rows: Iterable[Any]) -> list[Any]:

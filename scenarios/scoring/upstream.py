@@ -81,7 +81,7 @@ def _made(action: GoldAction, index: int, evidence: Evidence) -> VerdictResult:
         claim=f"{action.tool}({arguments}) is called" if compared else f"{action.tool} is called",
         passed=made is not None,
         reason=f"call {made.call}" if made else other,
-        detail={"call": made.call, "seq": made.seq} if made else {},
+        evidence=(Quote(action.tool, seq=made.seq, found=True),) if made else (),
     )
 
 

@@ -75,7 +75,7 @@ def test_finish_stores_everything(scoring: Claim) -> None:
 def test_the_outcome_by_the_other_strictness_and_what_it_rests_on_are_stored(scoring: Claim) -> None:
     checks = (
         VerdictResult("communicate", 1, "The agent says '4'.", False, "no turn of the agent contains it"),
-        VerdictResult("action", 1, "transfer is called", True, "call 7", detail={"call": 7, "seq": 70}),
+        VerdictResult("action", 1, "transfer is called", True, "call 7", (Quote("transfer", seq=70, found=True),)),
     )
     verdict = decision("pass", other_outcome="fail", upstream_checks=checks)
     assert lifecycle.finish(scoring, verdict, [claims_result()], FACTS, judged=judge_work())
@@ -83,9 +83,9 @@ def test_the_outcome_by_the_other_strictness_and_what_it_rests_on_are_stored(sco
     assert (trial.outcome, trial.other_outcome) == ("pass", "fail")
     stored = {row.signal: (row.passed, row.judge, row.fingerprint) for row in trial.verdicts.exclude(judge=None)}
     assert set(stored) == {"nl_assertion"}
-    assert {row.signal: row.detail for row in trial.verdicts.filter(judge=None)} == {
-        "communicate": {},
-        "action": {"call": 7, "seq": 70},
+    assert {row.signal: len(row.evidence) for row in trial.verdicts.filter(judge=None)} == {
+        "communicate": 0,
+        "action": 1,
     }
 
 

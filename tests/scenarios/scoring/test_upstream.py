@@ -92,7 +92,7 @@ def test_facts_and_calls_outside_the_basis_demand_nothing() -> None:
 def test_a_call_is_made_when_name_and_compared_arguments_agree(action: GoldAction, tools: Any, expected: bool) -> None:
     (verdict,) = upstream.checks(calls(action), evidence(tools=tools))
     assert (verdict.signal, verdict.passed) == ("action", expected)
-    assert bool(verdict.detail) == expected
+    assert bool(verdict.evidence) == expected
 
 
 def test_a_missed_call_says_whether_it_was_tried() -> None:
