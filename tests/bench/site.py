@@ -14,6 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+# Port 0: `serve` takes free ones, so that a site that somebody runs here is left alone.
+FREE_PORTS = {
+    "PARTY_AGENT_URL": "ws://127.0.0.1:0",
+    "PARTY_USER_URL": "ws://127.0.0.1:0",
+    "STANDIN_URL": "http://127.0.0.1:0/v1",
+}
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -36,7 +42,7 @@ def serving() -> Iterator[Site]:
     process = subprocess.Popen(
         [sys.executable, "manage.py", "serve", "--no-browser", "--port", str(port)],
         cwd=ROOT,
-        env={**os.environ, "LOG_LEVEL": "ERROR"},
+        env={**os.environ, **FREE_PORTS, "LOG_LEVEL": "ERROR"},
         stdout=subprocess.DEVNULL,
     )
     site = Site(f"http://127.0.0.1:{port}", process.pid)

@@ -22,7 +22,9 @@ def measure(site: Site) -> list[Figure]:
     spent = site.cpu_seconds(leave_out=STANDIN) - before
     turns = runs.turns(run)
     conditions = f"{run.trial_count} calls, {turns} turns, stand-ins without latency; {runs.outcomes(run)}"
+    unscored = run.trials.exclude(outcome__in=("pass", "fail")).count()
     return [
+        Figure("calls of the sweep without a verdict", unscored, "calls", 1, conditions),
         Figure("sweep of tau2_retail, launch to last verdict", seconds, "s", 60, conditions),
         Figure(
             "CPU of the harness on a turn",
