@@ -3,13 +3,13 @@
 import json
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import yaml
 
-from scenarios.domains.base import GoldAction, ScenarioSpec, Tool, register
+from scenarios.domains.base import ScenarioSpec, Tool, register
 from scenarios.domains.eva_airline import prompts
+from scenarios.domains.eva_airline.plan import calls_between
 from scenarios.domains.eva_airline.tools import TOOLS
 from scenarios.domains.pinned import PinnedDomain
 from scenarios.domains.titles import shortened
@@ -18,8 +18,6 @@ from scenarios.state.canonical import NOT_COMPARED
 from scenarios.state.changes import changes_between
 from scenarios.state.overlay import Overlay, Seed
 
-# For each scenario one way to its expected database, found by search: the data set ships the database and no calls.
-CALLS = Path(__file__).with_name("calls.json")
 # Five scenarios have names; the others are called by their id.
 NAMES = {
     "1.1.2": "voluntary_date_change",
@@ -28,9 +26,7 @@ NAMES = {
     "5.1.1": "cancellation_refund",
     "7.2.1": "escalation_edge_case",
 }
-_NOT_THE_ONLY_WAY = (
-    "Found by search: the data set ships the expected database only, and other calls may lead there too."
-)
+_NOT_THE_ONLY_WAY = "Read off the expected database: the data set ships no calls, and other calls may lead there too."
 
 
 @register
@@ -50,9 +46,7 @@ class EvaAirline(PinnedDomain):
 
     def seeds(self, spec: ScenarioSpec) -> Mapping[Side, Seed]:
         """Return the scenario's own database."""
-        if spec.task_id not in self._seeds:
-            self._seeds[spec.task_id] = Seed(self._read(f"{spec.task_id}.json"))
-        return {"agent": self._seeds[spec.task_id]}
+        return {"agent": self._seed(spec.task_id)}
 
     def tools(self, side: Side) -> Sequence[Tool]:
         """Return the agent's tools; the caller has none."""
@@ -69,17 +63,26 @@ class EvaAirline(PinnedDomain):
 
     def tool_now(self, spec: ScenarioSpec) -> str:
         """Return the scenario's day, ``YYYY-MM-DD``."""
-        day: str = self.seeds(spec)["agent"].data["_current_date"]
+        day: str = self._seed(spec.task_id).data["_current_date"]
         return day
 
     def expected_databases(self, spec: ScenarioSpec) -> Mapping[Side, Overlay]:
         """Return the database that the data set ships as the right end, over the scenario's own."""
-        shipped = self._rows[spec.task_id]["ground_truth"]["expected_scenario_db"]
-        seed = self.seeds(spec)["agent"]
+        shipped = self._shipped(spec.task_id)
+        seed = self._seed(spec.task_id)
         expected = Overlay(seed)
         wanted = {table: records for table, records in shipped.items() if table not in NOT_COMPARED}
         expected.apply(changes_between(dict(seed.data), wanted))
         return {"agent": expected}
+
+    def _seed(self, task_id: str) -> Seed:
+        if task_id not in self._seeds:
+            self._seeds[task_id] = Seed(self._read(f"{task_id}.json"))
+        return self._seeds[task_id]
+
+    def _shipped(self, task_id: str) -> Mapping[str, Any]:
+        shipped: Mapping[str, Any] = self._rows[task_id]["ground_truth"]["expected_scenario_db"]
+        return shipped
 
     @cached_property
     def _rows(self) -> Mapping[str, Mapping[str, Any]]:
@@ -93,11 +96,11 @@ class EvaAirline(PinnedDomain):
 
     @cached_property
     def _scenarios(self) -> tuple[ScenarioSpec, ...]:
-        calls = json.loads(CALLS.read_text(encoding="utf-8"))
-        return tuple(self._scenario(row, calls[task_id]) for task_id, row in self._rows.items())
+        return tuple(map(self._scenario, self._rows.values()))
 
-    def _scenario(self, row: Mapping[str, Any], calls: Sequence[Mapping[str, Any]]) -> ScenarioSpec:
+    def _scenario(self, row: Mapping[str, Any]) -> ScenarioSpec:
         task_id = row["id"]
+        calls = calls_between(self._seed(task_id).data, self._shipped(task_id))
         context = row["scenario_context"]
         return ScenarioSpec(
             name=f"{self.name}__{NAMES.get(task_id, task_id.replace('.', '_'))}",
@@ -106,7 +109,7 @@ class EvaAirline(PinnedDomain):
             title=shortened(row["user_goal"]["high_level_user_goal"]),
             caller=prompts.brief(row),
             success_signals=("db_state_match", "clean_exit"),
-            gold_actions=tuple(GoldAction(tool, arguments) for call in calls for tool, arguments in call.items()),
+            gold_actions=calls,
             tags=("adversarial",) if context.get("adversarial_vector") else (),
             extra={
                 "premise": context["premise"],
