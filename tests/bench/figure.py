@@ -28,5 +28,7 @@ class Figure:
 
 def machine() -> str:
     """Return the conditions that all figures share."""
-    load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
-    return f"{os.cpu_count()} cores {platform.machine()}, Python {platform.python_version()}, load {load} at the start"
+    load = os.getloadavg()[0]
+    busy = " (busy: the figures tell less than they would on a quiet machine)" if load > 1 else ""
+    cores = f"{os.cpu_count()} cores {platform.machine()}"
+    return f"{cores}, Python {platform.python_version()}, load {load:.1f} at the start{busy}"
