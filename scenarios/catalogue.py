@@ -107,7 +107,7 @@ def _is_current(row: Scenario | None, fields: Mapping[str, Any], code: str) -> b
 def _fields(item: ScenarioSpec, position: int) -> dict[str, Any]:
     return {
         "domain": item.domain,
-        "title": item.title,
+        "title": _cut(item.title, Scenario._meta.get_field("title").max_length),
         "position": position,
         "fingerprint": item.fingerprint,
         "persona_name": item.persona_name,
@@ -129,6 +129,11 @@ def _replayed(item: ScenarioSpec, code: str) -> dict[str, Any]:
         "passes_upstream_by_inaction": upstream.passes_by_inaction(item, gold),
         "health": {**health, "computed_by": code},
     }
+
+
+def _cut(text: str, length: int | None) -> str:
+    """Return a text that fits its column; PostgreSQL refuses a longer one."""
+    return text if length is None or len(text) <= length else f"{text[: length - 1]}\u2026"
 
 
 def _search_text(item: ScenarioSpec) -> str:

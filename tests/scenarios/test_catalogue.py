@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -102,3 +103,11 @@ def test_a_scenario_is_found_by_name(frontdesk_only: None) -> None:
         catalogue.spec("frontdesk__nobody")
     with pytest.raises(ValueError, match="no domain is called 'nowhere'"):
         catalogue.specs("nowhere")
+
+
+def test_a_long_title_is_cut_to_its_column(frontdesk_only: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = domains.load()["frontdesk"]
+    long = [replace(spec, title="x" * 500) for spec in home.scenarios()]
+    monkeypatch.setattr(home, "scenarios", lambda: long)
+    catalogue.sync()
+    assert set(Scenario.objects.values_list("title", flat=True)) == {"x" * 199 + "\u2026"}
