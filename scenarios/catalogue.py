@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from scenarios.domains import load
 from scenarios.domains.base import Domain, ScenarioSpec
+from scenarios.domains.known_errors import known_errors_of
 from scenarios.models import Scenario
 from scenarios.replay import gold_replay
 from scenarios.scoring import upstream
@@ -127,7 +128,12 @@ def _replayed(item: ScenarioSpec, code: str) -> dict[str, Any]:
     return {
         "passes_by_inaction": health.pop("passes_by_inaction"),
         "passes_upstream_by_inaction": upstream.passes_by_inaction(item, gold),
-        "health": {**health, "computed_by": code},
+        "health": {
+            **health,
+            "nothing_written": upstream.nothing_written(item),
+            "known_errors": known_errors_of(item),
+            "computed_by": code,
+        },
     }
 
 

@@ -1,6 +1,14 @@
 """The row that mirrors a registered scenario. Code wins: rows are synchronised from the catalogue."""
 
+from typing import Any
+
 from django.db import models
+
+
+def no_findings() -> dict[str, Any]:
+    """Return the health of a scenario about which nothing is odd."""
+    lists = ("failing_reads", "failing_writes", "true_at_start", "nothing_written", "known_errors")
+    return {**{name: [] for name in lists}, "gold_equals_seed": False, "duplicate_of": None}
 
 
 class Scenario(models.Model):
@@ -21,7 +29,8 @@ class Scenario(models.Model):
     passes_by_inaction = models.BooleanField(default=False)
     passes_upstream_by_inaction = models.BooleanField(default=False)
     # failing_reads, failing_writes, gold_equals_seed, duplicate_of, true_at_start, as in scenarios.replay.Health.
-    health = models.JSONField(default=dict)
+    # Also nothing_written (parts of upstream's reward) and known_errors (text, effect, effect by upstream).
+    health = models.JSONField(default=no_findings)
     # Lower-case text that the launch form's search looks through.
     search_text = models.TextField(blank=True)
     is_registered = models.BooleanField(default=True)

@@ -6,14 +6,20 @@ Sources: the benchmark's issues (field-reports.md, part B) and a replay of every
 from collections.abc import Mapping
 from typing import Any
 
-_TRANSFER = (
+from scenarios.domains.known_errors import KnownError
+
+_TRANSFER = KnownError(
     "Upstream also demands the transfer to a person, which the reference drops: its predicates hold before the call "
-    "starts, so doing nothing passes."
+    "starts, so doing nothing passes.",
+    "too_easy",
+    upstream="none",
 )
-_REFUEL_HINT = "The caller's instructions give away that data can be refuelled (upstream issues 236, 237)."
+_REFUEL_HINT = KnownError(
+    "The caller's instructions give away that data can be refuelled (upstream issues 236, 237).", "too_easy"
+)
 
 
-def known_errors(task: Mapping[str, Any]) -> list[str]:
+def known_errors(task: Mapping[str, Any]) -> list[KnownError]:
     """Return the notes on one task of the task file."""
     notes = []
     if "ACTION" in task["evaluation_criteria"]["reward_basis"]:

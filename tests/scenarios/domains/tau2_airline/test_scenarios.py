@@ -125,7 +125,7 @@ def test_both_fidelities_expect_the_same(airline: Tau2Airline) -> None:
 def test_known_errors_are_those_of_tasks_that_exist(airline: Tau2Airline) -> None:
     notes = {spec.task_id: spec.extra["known_errors"] for spec in airline.scenarios()}
     assert set(KNOWN_ERRORS) <= set(notes)
-    assert "issue 514" in notes["14"][1]
+    assert "issue 514" in notes["14"][1].text
     assert notes["0"] == []
 
 
@@ -138,7 +138,7 @@ def turned(action: GoldAction) -> GoldAction:
 
 
 def test_the_order_of_a_list_matters_exactly_where_it_is_said_to(airline: Tau2Airline) -> None:
-    noted = {task for task, notes in KNOWN_ERRORS.items() if any("the order in which" in note for note in notes)}
+    noted = {task for task, notes in KNOWN_ERRORS.items() if any("the order in which" in note.text for note in notes)}
     measured = set()
     for spec in airline.scenarios():
         other = replace(spec, gold_actions=tuple(map(turned, spec.gold_actions)))

@@ -94,7 +94,7 @@ def test_known_errors_are_those_of_tasks_that_exist(retail: Tau2Retail) -> None:
     ids = {spec.task_id for spec in retail.scenarios()}
     assert set(KNOWN_ERRORS) <= ids
     notes = {spec.task_id: spec.extra["known_errors"] for spec in retail.scenarios()}
-    assert "gift card" in notes["105"][0]
+    assert "gift card" in notes["105"][0].text
     assert notes["7"] == []
 
 

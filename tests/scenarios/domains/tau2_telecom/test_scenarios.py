@@ -139,13 +139,13 @@ def test_who_passes_by_doing_nothing(prefix: str) -> None:
     demand_transfer = {spec.task_id for spec in specs if "ACTION" in spec.reward_basis}
     assert len(inaction) == 20
     assert inaction == demand_transfer
-    assert all("transfer" in spec.extra["known_errors"][0] for spec in specs if spec.task_id in inaction)
+    assert all("transfer" in spec.extra["known_errors"][0].text for spec in specs if spec.task_id in inaction)
     assert not any(gold_replay(spec).health.duplicate_of for spec in specs)
 
 
 def test_hints_about_refuelling_are_noted_where_they_are_given() -> None:
     for spec in telecom().scenarios():
-        noted = any("refuelled" in note for note in spec.extra["known_errors"])
+        noted = any("refuelled" in note.text for note in spec.extra["known_errors"])
         assert noted == ("mms_issue" in spec.tags and "refuel" in spec.caller.personality)
 
 

@@ -1,0 +1,173 @@
+"""Whether a domain's scenarios measure anything: what an idle agent passes, odd gold, known errors, record over runs.
+
+Read from the rows that mirror the catalogue, so that it can be shown where a domain's files are missing as well.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from django.db.models import Count, Q
+from django.db.models.fields.json import KT
+
+from scenarios.domains.known_errors import EFFECTS, Effect
+from scenarios.models import Run, Scenario, Trial
+from scenarios.scoring.config import STRICTNESSES, Strictness
+from scenarios.scoring.results import RATED
+from scenarios.scoring.rollup import OutcomeCount, Rate, do_nothing_rate, success_rate
+from scenarios.standing import INACTION
+
+# never: no rated call. flaky: one and the same agent both passed and failed. by_agent: each agent always does the same,
+# but not all of them alike.
+Record = Literal["stable_pass", "stable_fail", "flaky", "by_agent", "never"]
+RECORDS: tuple[Record, ...] = get_args(Record)
+# The newest runs of a domain that a record looks at.
+RUNS_OF_A_RECORD = 200
+_Is = Callable[[Scenario, Strictness], bool]
+
+
+def prefix_of(name: str) -> str:
+    """Return the part of a scenario's name that results are reported by."""
+    return name.partition("__")[0]
+
+
+def effects(row: Scenario, strictness: Strictness) -> set[Effect]:
+    """Return what the known errors of a scenario do to a score by this strictness."""
+    return {(error[2] or error[1]) if strictness == "upstream" else error[1] for error in row.health["known_errors"]}
+
+
+def _has(effect: Effect) -> _Is:
+    return lambda row, strictness: effect in effects(row, strictness)
+
+
+# What can be odd about a scenario, by the word that pages filter by.
+FINDINGS: Mapping[str, _Is] = {
+    "inaction": lambda row, strictness: bool(getattr(row, INACTION[strictness])),
+    "start": lambda row, _: bool(row.health["true_at_start"]),
+    "write": lambda row, _: bool(row.health["failing_writes"]),
+    "read": lambda row, _: bool(row.health["failing_reads"]),
+    "duplicate": lambda row, _: bool(row.health["duplicate_of"]),
+    "unwritten": lambda row, _: bool(row.health["nothing_written"]),
+    **{effect: _has(effect) for effect in EFFECTS},
+}
+
+
+def is_so(row: Scenario, finding: str, strictness: Strictness) -> bool:
+    """Return whether a finding (or, for "odd", any) is true of a scenario."""
+    if finding == "odd":
+        return any(test(row, strictness) for test in FINDINGS.values())
+    return FINDINGS[finding](row, strictness)
+
+
+@dataclass(frozen=True)
+class IdleLine:
+    """What an agent passes that does nothing but end the call: on all scenarios, and on two kinds of them."""
+
+    everything: Rate
+    writing: Rate  # the expected state is another than the one the call starts with
+    still: Rate  # it is the same
+
+
+@dataclass(frozen=True)
+class Soundness:
+    """What is known about the scenarios of one reporting prefix."""
+
+    prefix: str
+    scenarios: int
+    idle: Mapping[Strictness, IdleLine]
+    findings: Mapping[str, int]  # key of FINDINGS -> scenarios, by the strictness asked for
+    predicates: tuple[int, int]  # that hold before the first word, of how many
+
+    @property
+    def known(self) -> list[tuple[Effect, int]]:
+        """Return how many scenarios have a known error with each effect."""
+        return [(effect, self.findings[effect]) for effect in EFFECTS]
+
+
+def soundness(rows: Iterable[Scenario], strictness: Strictness) -> list[Soundness]:
+    """Return the findings of each reporting prefix; figures of different prefixes never stand in one sum."""
+    groups: dict[str, list[Scenario]] = defaultdict(list)
+    for row in rows:
+        groups[prefix_of(row.name)].append(row)
+    return [_soundness(prefix, group, strictness) for prefix, group in groups.items()]
+
+
+@dataclass(frozen=True)
+class Tally:
+    """The rated calls of a scenario by one kind of party, and what they say about the scenario."""
+
+    record: Record
+    rate: Rate
+
+
+NEVER = Tally("never", success_rate(()))
+
+
+def tallies(domain: str, strictness: Strictness, *, rehearsals: bool) -> Mapping[int, Tally]:
+    """Return the record of each scenario (by primary key) that was called, over the domain's newest runs.
+
+    Stand-ins play rehearsals, so these stand apart. Every call is taken by ``strictness``, whatever its run went by.
+    """
+    newest = Run.objects.filter(domain=domain, is_rehearsal=rehearsals).order_by("-launched_at")
+    runs = {
+        pk: (agent, own)
+        for pk, agent, own in newest.annotate(
+            agent=KT("config__agent__slug"), own=KT("config__strictness")
+        ).values_list("pk", "agent", "own")[:RUNS_OF_A_RECORD]
+    }
+    rated = Trial.objects.filter(Q(outcome__in=RATED) | Q(other_outcome__in=RATED), run__in=runs).order_by()
+    rows = rated.values_list("scenario_id", "run_id", "outcome", "other_outcome", "by_inaction").annotate(Count("pk"))
+    counts: dict[int, dict[str, list[OutcomeCount]]] = defaultdict(lambda: defaultdict(list))
+    for scenario, run, outcome, other, by_inaction, count in rows:
+        agent, own = runs[run]
+        counts[scenario][agent].append(OutcomeCount(outcome if own == strictness else other, by_inaction, count))
+    return {pk: _tally(by_agent.values()) for pk, by_agent in counts.items()}
+
+
+def record_counts(rows: Sequence[Scenario], found: Mapping[int, Tally]) -> dict[Record, int]:
+    """Return how many scenarios have each record."""
+    counted = Counter(found.get(row.pk, NEVER).record for row in rows)
+    return {record: counted[record] for record in RECORDS}
+
+
+def _soundness(prefix: str, rows: Sequence[Scenario], strictness: Strictness) -> Soundness:
+    return Soundness(
+        prefix=prefix,
+        scenarios=len(rows),
+        idle={name: _idle_line(rows, name) for name in STRICTNESSES},
+        findings={key: sum(test(row, strictness) for row in rows) for key, test in FINDINGS.items()},
+        predicates=(
+            sum(len(row.health["true_at_start"]) for row in rows),
+            sum(row.predicate_count for row in rows),
+        ),
+    )
+
+
+def _idle_line(rows: Sequence[Scenario], strictness: Strictness) -> IdleLine:
+    def line(chosen: Sequence[Scenario]) -> Rate:
+        return do_nothing_rate(len(chosen), sum(FINDINGS["inaction"](row, strictness) for row in chosen))
+
+    return IdleLine(
+        everything=line(rows),
+        writing=line([row for row in rows if not row.health["gold_equals_seed"]]),
+        still=line([row for row in rows if row.health["gold_equals_seed"]]),
+    )
+
+
+def _tally(by_agent: Iterable[Sequence[OutcomeCount]]) -> Tally:
+    agents: list[Sequence[Any]] = list(by_agent)
+    rates = [rate for rate in map(success_rate, agents) if rate.total]
+    whole = success_rate(count for counts in agents for count in counts)
+    return Tally(_record(rates), whole)
+
+
+def _record(rates: Sequence[Rate]) -> Record:
+    if not rates:
+        return "never"
+    if any(0 < rate.passes < rate.total for rate in rates):
+        return "flaky"
+    passed = {rate.passes > 0 for rate in rates}
+    if len(passed) > 1:
+        return "by_agent"
+    return "stable_pass" if passed == {True} else "stable_fail"
