@@ -11,19 +11,23 @@ from bots.standins.agent import applies, careless_choice
 from bots.standins.claims import saying
 from bots.standins.cue import Cue, cue
 from scenarios.domains import load
-from scenarios.domains.eva_airline import NAMES
 from scenarios.scoring.results import Decision
 from tests.bots.standins.conversation import Conversation
 
-FRONTDESK = tuple(spec.name for spec in load()["frontdesk"].scenarios())
+
+def names_of(domain: str) -> tuple[str, ...]:
+    """Return a domain's scenarios; none where its files are absent, which the tests of the figures then say."""
+    home = load()[domain]
+    return () if home.missing_data() else tuple(spec.name for spec in home.scenarios())
+
+
+FRONTDESK = names_of("frontdesk")
 RETAIL = tuple(f"tau2_retail__{number}" for number in range(114))
 AIRLINE = tuple(f"tau2_airline__{number}" for number in range(50))
-EVA = tuple(f"eva_airline__{name}" for name in (*NAMES.values(), "1_1_5", "1_3_1", "2_1_2", "3_1_5", "7_2_2", "7_4_1"))
-# Named after the faults of the tasks, which only the files tell. Under the workflow the tasks are the same.
-_telecom = load()["tau2_telecom"]
-MANUAL = tuple(spec.name for spec in _telecom.scenarios()[:114]) if _telecom.missing_data() is None else ()
-WORKFLOW = tuple(name.replace("tau2_telecom__", "tau2_telecom_workflow__") for name in MANUAL)
-TELECOM = (*MANUAL[::3], *WORKFLOW[::16])
+EVA = names_of("eva_airline")
+# The same tasks under both support texts.
+MANUAL, WORKFLOW = names_of("tau2_telecom")[:114], names_of("tau2_telecom")[114:]
+TELECOM = (*MANUAL[::6], *WORKFLOW[::16])
 # Its only write is refused (a gift card that is too low), and its claim asks for that very write.
 CANNOT_PASS = "tau2_retail__105"
 
@@ -55,7 +59,7 @@ def wants_saying(scene: Cue) -> bool:
 
 scenarios = pytest.mark.parametrize("scenario", [*FRONTDESK, *RETAIL, *AIRLINE, *EVA, *TELECOM])
 some_scenarios = pytest.mark.parametrize(
-    "scenario", [*FRONTDESK, *RETAIL[::8], *AIRLINE[::8], *EVA[::4], *TELECOM[::16]]
+    "scenario", [*FRONTDESK, *RETAIL[::8], *AIRLINE[::8], *EVA[::8], *TELECOM[::16]]
 )
 
 
@@ -138,10 +142,14 @@ def test_each_side_calls_its_own_tools_in_the_order_of_the_gold(scenario: str) -
 
 
 @pytest.mark.usefixtures("benchmarks")
-@pytest.mark.parametrize("names", [MANUAL, WORKFLOW])
-def test_telecom_passes_114_of_114_and_20_by_inaction(names: tuple[str, ...]) -> None:
-    assert [decided(name, "faithful").outcome for name in names] == ["pass"] * 114
-    assert [decided(name, "null").outcome for name in names].count("pass") == 20
+@pytest.mark.parametrize(
+    ("names", "faithful", "null"),
+    [(RETAIL, 113, 6), (AIRLINE, 50, 24), (EVA, 50, 6), (MANUAL, 114, 20), (WORKFLOW, 114, 20)],
+    ids=["retail", "airline", "eva", "telecom", "telecom_workflow"],
+)
+def test_how_many_pass_and_how_many_by_inaction(names: tuple[str, ...], faithful: int, null: int) -> None:
+    assert [decided(name, "faithful").outcome for name in names].count("pass") == faithful
+    assert [decided(name, "null").outcome for name in names].count("pass") == null
 
 
 @scenarios
@@ -212,10 +220,7 @@ def test_the_retail_sweep_is_about_twenty_turns_a_call() -> None:
 
 
 @pytest.mark.usefixtures("benchmarks")
-def test_the_null_agent_passes_6_of_114_and_leaves_11_states_right() -> None:
-    outcomes = [decided(scenario, "null").outcome for scenario in RETAIL]
-
-    assert outcomes.count("pass") == 6
+def test_the_null_agent_leaves_11_states_of_retail_right() -> None:
     assert sum(held(scenario, "null").is_as_expected for scenario in RETAIL) == 11
 
 

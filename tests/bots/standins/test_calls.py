@@ -14,7 +14,9 @@ from tests.bots.standins.conversation import Conversation
 SCENARIO = "frontdesk__upgrade_price"
 
 
-async def hold(stage: Stage, base_url: str, agent: str = "faithful", caller: str = "caller") -> Evidence:
+async def hold(
+    stage: Stage, base_url: str, agent: str = "faithful", caller: str = "caller", scenario: str = SCENARIO
+) -> Evidence:
     """Hold one call; ``agent`` and ``caller`` are what comes between ``standin-`` and the scenario."""
     profiles: dict[str, Any] = {
         kind: {
@@ -26,7 +28,8 @@ async def hold(stage: Stage, base_url: str, agent: str = "faithful", caller: str
         }
         for kind, name in (("agent", agent), ("caller", caller))
     }
-    claim = replace(stage.claim(domain="frontdesk", **profiles), scenario=SCENARIO)
+    domain, _, _ = scenario.partition("__")
+    claim = replace(stage.claim(domain=domain, **profiles), scenario=scenario)
     return await hold_call(claim, ListRecord(), Stop())
 
 
@@ -42,6 +45,19 @@ async def test_the_call_is_the_one_that_is_held_in_process(stage: Stage, base_ur
     assert [use.tool for use in evidence.tools] == expected.tools
     assert evidence.end_reason == "end_tool"
     assert evidence.databases["agent"].hash == expected.scene.gold.expected_hashes["agent"]
+
+
+@pytest.mark.usefixtures("benchmarks")
+async def test_both_sides_work_on_their_own_databases(stage: Stage, base_url: str) -> None:
+    scenario = "tau2_telecom__service_issue__overdue_bill_suspension__unseat_sim_card__easy"
+    evidence = await hold(stage, base_url, scenario=scenario)
+    expected = Conversation(scenario).hold()
+
+    assert said(evidence) == said(expected.evidence)
+    assert [(use.side, use.tool) for use in evidence.tools] == [(use.side, use.tool) for use in expected.evidence.tools]
+    assert {use.side for use in evidence.tools} == {"agent", "user"}
+    hashes = {side: database.hash for side, database in evidence.databases.items()}
+    assert hashes == expected.scene.gold.expected_hashes
 
 
 @pytest.mark.parametrize("fault", ["429=1", "500=1", "cut=1", "empty=1", "slow=1", "long", "badjson", "unknown-tool"])
