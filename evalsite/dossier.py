@@ -5,14 +5,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from django.db.models import Count, Q
-
 from scenarios.domains.base import Domain, GoldAction, ScenarioSpec, ToolResult
 from scenarios.models import Run, Scenario, Trial
 from scenarios.replay import Gold, gold_replay
-from scenarios.scoring.results import RATED
-from scenarios.scoring.rollup import OutcomeCount, Rate, do_nothing_rate, success_rate
+from scenarios.scoring.rollup import OutcomeCount, Rate, success_rate
 from scenarios.scoring.success import asserts_nothing
+from scenarios.validity import Soundness, soundness
 
 
 @dataclass(frozen=True)
@@ -27,19 +25,19 @@ class DomainRow:
         return self.domain.missing_data()
 
     @cached_property
-    def counts(self) -> Mapping[str, int]:
-        """Return how many scenarios there are, how many have claims, and how many a do-nothing agent passes."""
-        rows = Scenario.objects.filter(domain=self.domain.name, is_registered=True)
-        return rows.aggregate(
-            scenarios=Count("pk"),
-            claims=Count("pk", filter=Q(claim_count__gt=0)),
-            by_inaction=Count("pk", filter=Q(passes_by_inaction=True)),
-        )
+    def rows(self) -> list[Scenario]:
+        """Return the mirrored scenarios."""
+        return list(Scenario.objects.filter(domain=self.domain.name, is_registered=True))
 
     @property
-    def do_nothing(self) -> Rate:
-        """Return what an agent scores that does nothing."""
-        return do_nothing_rate(self.counts["scenarios"], self.counts["by_inaction"])
+    def with_claims(self) -> int:
+        """Return how many scenarios have claims."""
+        return sum(row.claim_count > 0 for row in self.rows)
+
+    @cached_property
+    def sound(self) -> list[Soundness]:
+        """Return what an agent scores that does nothing, and other findings, for each reporting prefix."""
+        return soundness(self.rows, "reference")
 
 
 @dataclass(frozen=True)
@@ -97,6 +95,9 @@ def health_notes(spec: ScenarioSpec, gold: Gold) -> list[tuple[str, str]]:
         )
     elif health.gold_equals_seed:
         notes.append(("info", "The expected database is the one the call starts with: only what is said can fail it."))
+    if health.true_at_start:
+        held = f"{len(health.true_at_start)} of {len(spec.db_assertions)} predicates hold"
+        notes.append(("info", f"{held} before the first word: nobody has to do anything for them."))
     if health.duplicate_of:
         notes.append(("info", f"Same caller and same reference calls as {health.duplicate_of}."))
     return notes
@@ -117,14 +118,3 @@ def history(row: Scenario, limit: int) -> list[HistoryRow]:
     for trial in trials.filter(run__in=runs).select_related("scenario").order_by("number"):
         held[trial.run_id].append(trial)
     return [HistoryRow(run, held[run.pk]) for run in runs]
-
-
-def rates_of(rows: Sequence[Scenario]) -> Mapping[int, Rate]:
-    """Return each scenario's rate over all runs of models; rehearsals never stand beside them."""
-    rated = Trial.objects.filter(scenario__in=rows, outcome__in=RATED, run__is_rehearsal=False).order_by()
-    counts: dict[int, list[OutcomeCount]] = {row.pk: [] for row in rows}
-    for pk, outcome, inaction, count in rated.values_list("scenario_id", "outcome", "by_inaction").annotate(
-        n=Count("pk")
-    ):
-        counts[pk].append(OutcomeCount(outcome, inaction, count))
-    return {pk: success_rate(rows) for pk, rows in counts.items()}

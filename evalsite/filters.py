@@ -15,9 +15,11 @@ from django.http import QueryDict
 
 from scenarios.domains.base import SIGNALS
 from scenarios.models import Run, Scenario, SignalResult, Trial
+from scenarios.scoring.config import STRICTNESSES, Strictness
 from scenarios.scoring.results import OUTCOMES
 from scenarios.searchable import composed, searchable
 from scenarios.standing import OPEN
+from scenarios.validity import NEVER, Tally, is_so, prefix_of
 
 RUN_STATES: Mapping[str, str] = {"open": "open", "paused": "paused", "finished": "finished", "cancelled": "cancelled"}
 KINDS: Mapping[str, str] = {"model": "models", "rehearsal": "rehearsals"}
@@ -124,18 +126,50 @@ class TrialFilter:
         return trials
 
 
-HEALTH: Mapping[str, str] = {"odd": "anything odd", "inaction": "passes by inaction", "write": "a gold write fails"}
+# What the known errors of a task do to a score.
+KNOWN_WORDS: Mapping[str, str] = {
+    "too_easy": "a wrong call may pass",
+    "too_hard": "a right call may fail",
+    "either": "the gold is disputed",
+    "not_comparable": "older results are not comparable",
+    "none": "no score depends on it",
+}
+# What can be odd about a scenario, in the words of its kinds (``scenarios.validity.FINDINGS``).
+HEALTH: Mapping[str, str] = {
+    "odd": "anything odd",
+    "inaction": "passes by inaction",
+    "start": "a predicate holds at the start",
+    "write": "a gold write fails",
+    "read": "a gold read finds nothing",
+    "duplicate": "same as another",
+    "unwritten": "a part of upstream's reward has nothing written",
+    **{key: f"known: {word}" for key, word in KNOWN_WORDS.items()},
+}
+RECORD_WORDS: Mapping[str, str] = {
+    "stable_pass": "stable pass",
+    "stable_fail": "stable fail",
+    "flaky": "flaky",
+    "by_agent": "depends on the agent",
+    "never": "never run",
+}
 
 
 @dataclass
 class ScenarioFilter:
-    """Which scenarios of a domain: by words, tag, persona, claims and soundness."""
+    """Which scenarios of a domain: by words, prefix, tag, persona, claims, soundness and record over runs.
+
+    ``strictness`` and ``parties`` say by what rule and by whose calls soundness and record are read.
+    """
 
     q: str = ""
+    prefix: str = ""
     tag: str = ""
     persona: str = ""
     claims: bool = False
     health: str = ""
+    record: str = ""
+    strictness: Strictness = "reference"
+    parties: str = "model"
     problems: list[str] = field(default_factory=list)
 
     @classmethod
@@ -146,31 +180,36 @@ class ScenarioFilter:
             tag=_text(query, "tag"),
             persona=_text(query, "persona"),
             claims=query.get("claims") == "1",
+            prefix=_text(query, "prefix"),
         )
+        asked = _known(query.get("strictness", ""), dict.fromkeys(STRICTNESSES), "strictness", found.problems)
+        found.strictness = "upstream" if asked == "upstream" else "reference"
+        found.parties = _known(query.get("parties", ""), KINDS, "kind of parties", found.problems) or "model"
+        found.record = _known(query.get("record", ""), RECORD_WORDS, "record", found.problems)
         found.health = _known(query.get("health", ""), HEALTH, "kind of oddity", found.problems)
         return found
 
     @property
     def is_on(self) -> bool:
         """Return whether anything is filtered away."""
-        return any((self.q, self.tag, self.persona, self.claims, self.health))
+        return any((self.q, self.prefix, self.tag, self.persona, self.claims, self.health, self.record))
 
-    def apply(self, rows: QuerySet[Scenario]) -> list[Scenario]:
-        """Return the scenarios that match, in their natural order."""
+    def apply(self, rows: QuerySet[Scenario], tallies: Mapping[int, Tally]) -> list[Scenario]:
+        """Return the scenarios that match, in their natural order; ``tallies`` are those of ``parties``."""
         if self.q:
             rows = rows.filter(Q(search_text__contains=searchable(self.q)) | Q(name__icontains=self.q))
         if self.persona:
             rows = rows.filter(persona_name=self.persona)
         if self.claims:
             rows = rows.filter(claim_count__gt=0)
-        if self.health == "inaction":
-            rows = rows.filter(passes_by_inaction=True)
-        return [row for row in rows if (not self.tag or self.tag in row.tags) and self._is_so(row)]
-
-    def _is_so(self, row: Scenario) -> bool:
-        if self.health == "write":
-            return bool(row.health.get("failing_writes"))
-        return self.health != "odd" or any(row.health.values())
+        return [
+            row
+            for row in rows
+            if (not self.prefix or prefix_of(row.name) == self.prefix)
+            and (not self.tag or self.tag in row.tags)
+            and (not self.health or is_so(row, self.health, self.strictness))
+            and (not self.record or tallies.get(row.pk, NEVER).record == self.record)
+        ]
 
 
 def tags_of(scenarios: QuerySet[Scenario]) -> list[str]:

@@ -78,6 +78,13 @@ class Soundness:
     idle: Mapping[Strictness, IdleLine]
     findings: Mapping[str, int]  # key of FINDINGS -> scenarios, by the strictness asked for
     predicates: tuple[int, int]  # that hold before the first word, of how many
+    # Record -> scenarios with it by each kind of party that was handed in, in that order.
+    records: Mapping[Record, Sequence[int]]
+
+    @property
+    def odd(self) -> list[tuple[str, int]]:
+        """Return how many scenarios have each finding of the replay."""
+        return [(key, count) for key, count in self.findings.items() if key not in EFFECTS]
 
     @property
     def known(self) -> list[tuple[Effect, int]]:
@@ -85,12 +92,15 @@ class Soundness:
         return [(effect, self.findings[effect]) for effect in EFFECTS]
 
 
-def soundness(rows: Iterable[Scenario], strictness: Strictness) -> list[Soundness]:
-    """Return the findings of each reporting prefix; figures of different prefixes never stand in one sum."""
+def soundness(rows: Iterable[Scenario], strictness: Strictness, *kinds: Mapping[int, "Tally"]) -> list[Soundness]:
+    """Return the findings of each reporting prefix; figures of different prefixes never stand in one sum.
+
+    ``kinds`` are the tallies of each kind of party.
+    """
     groups: dict[str, list[Scenario]] = defaultdict(list)
     for row in rows:
         groups[prefix_of(row.name)].append(row)
-    return [_soundness(prefix, group, strictness) for prefix, group in groups.items()]
+    return [_soundness(prefix, group, strictness, kinds) for prefix, group in groups.items()]
 
 
 @dataclass(frozen=True)
@@ -131,7 +141,10 @@ def record_counts(rows: Sequence[Scenario], found: Mapping[int, Tally]) -> dict[
     return {record: counted[record] for record in RECORDS}
 
 
-def _soundness(prefix: str, rows: Sequence[Scenario], strictness: Strictness) -> Soundness:
+def _soundness(
+    prefix: str, rows: Sequence[Scenario], strictness: Strictness, kinds: Sequence[Mapping[int, Tally]]
+) -> Soundness:
+    counted = [record_counts(rows, found) for found in kinds]
     return Soundness(
         prefix=prefix,
         scenarios=len(rows),
@@ -141,6 +154,7 @@ def _soundness(prefix: str, rows: Sequence[Scenario], strictness: Strictness) ->
             sum(len(row.health["true_at_start"]) for row in rows),
             sum(row.predicate_count for row in rows),
         ),
+        records={record: [counts[record] for counts in counted] for record in RECORDS},
     )
 
 

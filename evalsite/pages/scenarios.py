@@ -5,12 +5,25 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from evalsite import dossier
-from evalsite.filters import HEALTH, SCENARIOS_A_PAGE, ScenarioFilter, page_of, tags_of
+from evalsite.filters import (
+    HEALTH,
+    KINDS,
+    KNOWN_WORDS,
+    RECORD_WORDS,
+    SCENARIOS_A_PAGE,
+    ScenarioFilter,
+    page_of,
+    tags_of,
+)
 from evalsite.notes import benchmark_notes
 from scenarios import catalogue, domains
 from scenarios.domains.base import Domain, ScenarioSpec
+from scenarios.domains.known_errors import known_errors_of
 from scenarios.models import Scenario
 from scenarios.replay import gold_replay
+from scenarios.scoring.config import STRICTNESSES
+from scenarios.scoring.upstream import nothing_written
+from scenarios.validity import NEVER, RUNS_OF_A_RECORD, soundness, tallies
 
 RUNS_IN_HISTORY = 50
 
@@ -28,9 +41,18 @@ def scenario_list(request: HttpRequest, domain: str) -> HttpResponse:
     row = dossier.DomainRow(_domain(domain))
     chosen = ScenarioFilter.read(request.GET)
     everything = Scenario.objects.filter(domain=domain, is_registered=True)
-    page = page_of(chosen.apply(everything), request.GET.get("page"), SCENARIOS_A_PAGE)
+    found = {kind: tallies(domain, chosen.strictness, rehearsals=kind == "rehearsal") for kind in KINDS}
+    mine = found[chosen.parties]
+    page = page_of(chosen.apply(everything, mine), request.GET.get("page"), SCENARIOS_A_PAGE)
     context = {
         "row": row,
+        "sound": soundness(everything, chosen.strictness, *found.values()),
+        "tallies": {item.pk: mine.get(item.pk, NEVER) for item in page},
+        "records": RECORD_WORDS,
+        "kinds": KINDS,
+        "strictnesses": STRICTNESSES,
+        "newest": RUNS_OF_A_RECORD,
+        "known_words": KNOWN_WORDS,
         "filter": chosen,
         "page": page,
         "tags": tags_of(everything),
@@ -39,7 +61,6 @@ def scenario_list(request: HttpRequest, domain: str) -> HttpResponse:
         .order_by("persona_name")
         .values_list("persona_name", flat=True)
         .distinct(),
-        "rates": dossier.rates_of(list(page)),
     }
     return render(request, "scenarios/list.html", context)
 
@@ -50,6 +71,7 @@ def scenario(request: HttpRequest, domain: str, name: str) -> HttpResponse:
     home = _domain(domain)
     spec = _spec(home, name)
     row = Scenario.objects.filter(name=name).first()
+    known = known_errors_of(spec)
     shows_prompts = request.GET.get("show") == "prompts"
     context = {
         "domain": home,
@@ -57,7 +79,8 @@ def scenario(request: HttpRequest, domain: str, name: str) -> HttpResponse:
         "row": row,
         "gold": dossier.gold_steps(spec),
         "health": dossier.health_notes(spec, gold_replay(spec)),
-        "known_errors": spec.extra.get("known_errors", ()),
+        "known_errors": [(e, KNOWN_WORDS[e.effect], KNOWN_WORDS[e.effect_by("upstream")]) for e in known],
+        "unwritten": nothing_written(spec),
         "notes": benchmark_notes(spec),
         "neighbours": dossier.neighbours(home, spec),
         "history": dossier.history(row, RUNS_IN_HISTORY) if row else [],
