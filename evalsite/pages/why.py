@@ -131,14 +131,22 @@ def _database(signal: SignalResult | None) -> dict[str, Any] | None:
 def _field(row: Mapping[str, Any]) -> dict[str, Any]:
     absent = row.get("absent", ())
     values = [(name, None if name in absent else transcript.fold(row[name])) for name in ("seed", "expected", "actual")]
-    return {**row, "values": values, "place": transcript.place(row["path"][2:]) or "the whole record"}
+    depth = _record_depth(row)
+    place = transcript.place(row["path"][depth:]) or "the whole record"
+    return {**row, "values": values, "record": transcript.place(row["path"][:depth]), "place": place}
+
+
+def _record_depth(row: Mapping[str, Any]) -> int:
+    """Return how many steps of a field's path name its record: a table's row, or a table that holds plain values."""
+    is_plain = not any(isinstance(row.get(name), dict | list) for name in ("seed", "expected", "actual"))
+    return 1 if is_plain and len(row["path"]) == 2 else 2
 
 
 def _groups(fields: Iterable[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
     """Return fields by the record they belong to: ``orders.#W1``."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for field in fields:
-        groups.setdefault(transcript.place(field["path"][:2]), []).append(field)
+        groups.setdefault(field["record"], []).append(field)
     return list(groups.items())
 
 

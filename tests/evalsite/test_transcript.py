@@ -183,6 +183,18 @@ def test_a_refused_call_names_its_failure_and_a_write_its_exact_change() -> None
     assert "added" in written
 
 
+def test_a_sync_names_the_side_of_each_change_and_the_call_before_it() -> None:
+    changes: list[dict[str, Any]] = [
+        {"side": "agent", "path": ["bills", 6, "status"], "before": "Awaiting Payment", "after": "Paid", "op": "set"},
+        {"side": "user", "path": ["surroundings", "line_active"], "before": False, "after": True, "op": "set"},
+    ]
+    shown = html(events.StateSynced(changes, after_call=4))
+
+    assert '<a href="#call-4">call 4</a>' in shown
+    assert "agent's bills.6.status" in shown
+    assert "caller's surroundings.line_active" in shown
+
+
 def test_many_changes_are_counted_and_the_rest_linked() -> None:
     changes = [{"path": ["t", str(i)], "before": 0, "after": i, "op": "set"} for i in range(30)]
     shown = html(events.ToolReturned("agent", 1, "modify", True, "ok", 1.0, None, changes))

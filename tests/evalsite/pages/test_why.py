@@ -1,5 +1,6 @@
 """The right column of the call page: what a person should look at, without any of it deciding anything."""
 
+import re
 from collections.abc import Callable
 from html import unescape
 from typing import Any
@@ -126,6 +127,44 @@ def test_the_likeness_of_a_wrong_field_stands_beside_it(scored: Trial, get: Get)
     html = get(scored)
     assert html.count("same items, other order") == 1
     assert '<span class="field-state wrong">1 wrong</span>' in html
+
+
+def test_a_table_of_plain_values_is_one_record(scored: Trial, get: Get) -> None:
+    """A phone's database is a few flat tables, unlike one that holds records by their key."""
+    field = {"state": "wrong", "seed": True, "expected": True, "actual": False}
+    record = {**field, "seed": None, "expected": {"status": "active"}, "actual": None, "absent": ["seed", "actual"]}
+    rows = [
+        {**field, "path": ["device", "airplane_mode"]},
+        {**field, "path": ["device", "data_enabled"]},
+        {**record, "path": ["device", "vpn"]},
+        {**field, "path": ["device", "apps", "messaging", "sms"]},
+    ]
+    detail(scored, "db_state_match", diff=[], user_diff=rows)
+    html = get(scored).partition('id="signal-db_state_match"')[2]
+
+    records, places = (re.findall(f'<{tag} class="mono">([^<]*)</', html) for tag in ("h4", 'div class="place"><span'))
+    assert records[:3] == ["device", "device.vpn", "device.apps"]
+    assert places[:4] == ["airplane_mode", "data_enabled", "the whole record", "messaging.sms"]
+
+
+@pytest.mark.parametrize(("passed", "side", "whose"), [(True, "user", "caller's"), (False, "agent", "agent's")])
+def test_a_predicate_names_its_database_and_says_what_is_wrong_only_when_it_is(
+    scored: Trial, get: Get, passed: bool, side: str, whose: str
+) -> None:
+    signal = SignalResult.objects.filter(trial=scored).order_by("-pk").values_list("scoring", flat=True)[0]
+    Verdict.objects.create(
+        trial=scored,
+        scoring=signal,
+        signal="db_state_assertion",
+        index=1,
+        claim="assert_service_status() is True",
+        passed=passed,
+        detail={"side": side, "message": "Service status is not as expected"},
+    )
+    html = get(scored)
+
+    assert f"asked of the {whose} database" in html
+    assert ("Service status is not as expected" in html) is not passed
 
 
 def test_what_is_not_compared_is_said(scored: Trial, get: Get) -> None:
