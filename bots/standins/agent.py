@@ -1,8 +1,9 @@
 """The scripted agents.
 
 * ``faithful``: greets, learns who is calling, makes every gold call in order (says what it will write and asks first,
-  reports afterwards; asks the caller for what only the caller's tools do), says what each claim demands, asks for
-  anything else, says goodbye and ends the call. Where the gold hands the caller over, that ends the call.
+  reports afterwards; asks the caller for what only the caller's tools do), says what each claim demands and the facts
+  that upstream's reward wants said, asks for anything else, says goodbye and ends the call. Where the gold hands the
+  caller over, that ends the call.
 * ``null``: talks for five turns, does nothing, ends the call cleanly.
 * ``skips-a-write``: leaves out the last gold write that matters, and reports it as done.
 * ``wrong-argument``: makes a write with one plausible wrong argument (``bots.standins.wrong_argument``).
@@ -26,6 +27,7 @@ from bots.standins.errands import words as _words
 from bots.standins.steps import Say, Script, Step, Use
 from bots.standins.wrong_argument import plausible_wrong
 from scenarios.domains.base import GoldAction
+from scenarios.scoring.upstream import demanded_facts
 
 GREETING = "Hello, thank you for calling. How can I help you today?"
 _IDENTIFY = "I am happy to help with that. May I have your name and something to verify your account, please?"
@@ -85,7 +87,7 @@ def silent(cue: Cue) -> Script:
 
 
 def _script(cue: Cue, actions: Sequence[GoldAction], skipped: int | None = None, says_claims: bool = True) -> Script:
-    claims = _claims(cue) if says_claims else []
+    claims = [*_claims(cue), *_facts(cue)] if says_claims else []
     hands_over = bool(actions) and actions[-1].tool in cue.transfer_tools
     steps: list[Step] = [Say(GREETING), Say(_IDENTIFY)]
     steps += _work(cue, actions[:-1] if hands_over else actions, skipped, spells_out=says_claims)
@@ -146,6 +148,12 @@ def _spoken(value: object) -> str:
 def _claims(cue: Cue) -> list[Step]:
     wanted = filter(None, map(saying, cue.spec.nl_assertions))
     return [Say(f"I can tell you this: {claim.sentence}") for claim in wanted]
+
+
+def _facts(cue: Cue) -> list[Step]:
+    """Return what only the strictness "upstream" demands; no claim says what it is about, so neither does the agent."""
+    facts = demanded_facts(cue.spec)
+    return [Say(f"The answer to your question is {' and '.join(facts)}.")] if facts else []
 
 
 # The careless agent's faults and their shares of the scenarios in which it fails; those that do not apply drop out.

@@ -12,6 +12,7 @@ from bots.standins.claims import saying
 from bots.standins.cue import Cue, cue
 from scenarios.domains import load
 from scenarios.scoring.results import Decision
+from scenarios.scoring.upstream import demanded_facts
 from tests.bots.standins.conversation import Conversation
 
 
@@ -148,8 +149,20 @@ def test_each_side_calls_its_own_tools_in_the_order_of_the_gold(scenario: str) -
     ids=["retail", "airline", "eva", "telecom", "telecom_workflow"],
 )
 def test_how_many_pass_and_how_many_by_inaction(names: tuple[str, ...], faithful: int, null: int) -> None:
-    assert [decided(name, "faithful").outcome for name in names].count("pass") == faithful
+    decisions = [decided(name, "faithful") for name in names]
+
+    assert [decision.outcome for decision in decisions].count("pass") == faithful
+    assert all(decision.other_outcome in (None, decision.outcome) for decision in decisions), "by upstream strictness"
     assert [decided(name, "null").outcome for name in names].count("pass") == null
+
+
+@pytest.mark.usefixtures("benchmarks")
+def test_facts_that_only_upstream_wants_said_fail_only_there() -> None:
+    silent = [name for name in AIRLINE if decided(name, "forgets-to-say").other_outcome == "fail"]
+
+    assert len(silent) == 6
+    assert silent == [name for name in AIRLINE if demanded_facts(cue(name).spec)]
+    assert {decided(name, "forgets-to-say").outcome for name in silent} == {"pass"}
 
 
 @scenarios
