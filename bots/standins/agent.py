@@ -93,7 +93,7 @@ def _script(cue: Cue, actions: Sequence[GoldAction], skipped: int | None = None,
     steps += _work(cue, actions[:-1] if hands_over else actions, skipped, spells_out=says_claims)
     if hands_over:
         return Script([*steps, *claims, Say(_HAND_OVER, goes_on=True), _use(actions[-1])])
-    steps += claims if cue.last_write is not None else [Say(_NOTHING_TO_CHANGE), *claims]
+    steps += claims if cue.writes else [Say(_NOTHING_TO_CHANGE), *claims]
     return Script([*steps, Say(_MORE), *_hang_up(cue)])
 
 
