@@ -10,6 +10,7 @@ from scenarios.models import Run, Scenario, Trial
 from scenarios.replay import Gold, gold_replay
 from scenarios.scoring.rollup import OutcomeCount, Rate, success_rate
 from scenarios.scoring.success import asserts_nothing
+from scenarios.scoring.upstream import passes_by_inaction
 from scenarios.validity import Soundness, soundness
 
 
@@ -90,8 +91,13 @@ def health_notes(spec: ScenarioSpec, gold: Gold) -> list[tuple[str, str]]:
             ("info", f"Reference call {position + 1}, {tool}, is a read that finds nothing: harmless for the state.")
         )
     if health.passes_by_inaction:
+        by_upstream = "" if passes_by_inaction(spec, gold) else " By upstream strictness it fails."
         notes.append(
-            ("warning", "An agent that does nothing but end the call passes. Such passes are counted beside each rate.")
+            (
+                "warning",
+                "An agent that does nothing but end the call passes. Such passes are counted beside each rate."
+                + by_upstream,
+            )
         )
     elif health.gold_equals_seed:
         notes.append(("info", "The expected database is the one the call starts with: only what is said can fail it."))

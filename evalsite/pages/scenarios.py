@@ -23,7 +23,7 @@ from scenarios.models import Scenario
 from scenarios.replay import gold_replay
 from scenarios.scoring.config import STRICTNESSES
 from scenarios.scoring.upstream import nothing_written
-from scenarios.validity import NEVER, RUNS_OF_A_RECORD, soundness, tallies
+from scenarios.validity import NEVER, RUNS_OF_A_RECORD, Tally, soundness, tallies
 
 RUNS_IN_HISTORY = 50
 
@@ -83,12 +83,22 @@ def scenario(request: HttpRequest, domain: str, name: str) -> HttpResponse:
         "unwritten": nothing_written(spec),
         "notes": benchmark_notes(spec),
         "neighbours": dossier.neighbours(home, spec),
+        "records": _records(domain, row) if row else [],
         "history": dossier.history(row, RUNS_IN_HISTORY) if row else [],
         "prompts": [("Agent", home.agent_prompt(spec)), ("Caller", home.caller_prompt(spec))]
         if shows_prompts
         else None,
     }
     return render(request, "scenarios/scenario.html", context)
+
+
+def _records(domain: str, row: Scenario) -> list[tuple[str, str, Tally]]:
+    """Return kind of parties, record in words and tally by the reference's strictness."""
+    found = [
+        (word, tallies(domain, "reference", rehearsals=kind == "rehearsal").get(row.pk, NEVER))
+        for kind, word in KINDS.items()
+    ]
+    return [(word, RECORD_WORDS[tally.record], tally) for word, tally in found]
 
 
 def _domain(name: str) -> Domain:

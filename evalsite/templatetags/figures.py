@@ -10,8 +10,8 @@ from typing import Any
 
 from django import template
 from django.utils import timezone
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.html import escape, format_html
+from django.utils.safestring import SafeString, mark_safe
 
 from scenarios.scoring.rollup import Rate
 
@@ -151,6 +151,12 @@ def band(value: Rate, nothing: Rate | None = None) -> dict[str, Any]:
 def item(values: Mapping[Any, Any], key: Any) -> Any:
     """Return the value under a key, None without it."""
     return values.get(key)
+
+
+@register.filter
+def breakable(name: str) -> SafeString:
+    """Let the name of a scenario wrap between its parts."""
+    return mark_safe("__<wbr>".join(map(escape, name.split("__"))))  # noqa: S308  (each part is escaped)
 
 
 @register.filter

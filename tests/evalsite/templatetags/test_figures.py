@@ -117,3 +117,7 @@ def test_the_band_shows_the_interval_and_the_do_nothing_line() -> None:
     assert 'cx="50.00%"' in text
     assert 'class="nothing" x1="10.00%"' in text
     assert render("{% band r %}", r=Rate(0, 0, None)) == ""
+
+
+def test_names_wrap_between_their_parts_and_stay_text() -> None:
+    assert figures.breakable("a__<b>__c") == "a__<wbr>&lt;b&gt;__<wbr>c"
