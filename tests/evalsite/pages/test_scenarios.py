@@ -122,6 +122,17 @@ def test_known_errors_of_a_task_are_explained(reader: Client, benchmarks: Path) 
     assert "refused: gift_card_balance_too_low" in text
 
 
+def test_reference_calls_of_both_sides_name_the_side_and_what_they_change(reader: Client, benchmarks: Path) -> None:
+    text = page(reader, "tau2_telecom/tau2_telecom__service_issue__overdue_bill_suspension__unseat_sim_card__easy/")
+
+    assert '<b class="mono">make_payment</b> <span class="chip">caller</span>' in text
+    assert "caller's surroundings.line_active" in text
+    assert '<code class="soft">bills.6.status</code>' in text
+    # A restart is a write, which in this scenario finds nothing to do.
+    assert '<b class="mono">reboot_device</b>' in text
+    assert text.count("changes nothing") == 1
+
+
 def test_prompts_come_on_demand(reader: Client) -> None:
     domain = domains.load()[FRONTDESK]
     spec = domain.scenarios()[0]
