@@ -18,8 +18,8 @@ from scenarios.models import Run, Scenario, SignalResult, Trial
 from scenarios.scoring.config import STRICTNESSES, Strictness
 from scenarios.scoring.results import OUTCOMES
 from scenarios.searchable import composed, searchable
-from scenarios.standing import OPEN
-from scenarios.validity import NEVER, Tally, is_so, prefix_of
+from scenarios.standing import OPEN, prefix_of
+from scenarios.validity import NEVER, Tally, is_so
 
 RUN_STATES: Mapping[str, str] = {"open": "open", "paused": "paused", "finished": "finished", "cancelled": "cancelled"}
 KINDS: Mapping[str, str] = {"model": "models", "rehearsal": "rehearsals"}

@@ -41,6 +41,7 @@ def as_json(standing: Standing) -> str:
         "strictness": standing.strictness,
         "rate": _rate(standing.rate),
         f"rate_{standing.other_strictness}": _rate(standing.other_rate),
+        "prefixes": {name: _rate(rate) for name, rate in found.prefixes.items()},
         "by_inaction": standing.by_inaction,
         "without_inaction": _rate(found.without_inaction),
         "do_nothing": _rate(found.do_nothing),
@@ -66,6 +67,7 @@ def _rows(standing: Standing, found: Findings) -> list[tuple[str, str]]:
         (f"success, {standing.strictness} strictness", str(standing.rate)),
         (f"  by {standing.other_strictness} strictness", str(standing.other_rate)),
     ]
+    rows += [(f"  {name}", str(rate)) for name, rate in found.prefixes.items()]
     if standing.by_inaction:
         rows.append(("  without passes by inaction", str(found.without_inaction)))
     rows.append(("  a do-nothing agent", str(found.do_nothing)))

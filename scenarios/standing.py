@@ -37,6 +37,11 @@ INACTION: Mapping[Strictness, str] = {
 NEARLY_SPENT = 0.8
 
 
+def prefix_of(name: str) -> str:
+    """Return the part of a scenario's name that results are reported by."""
+    return name.partition("__")[0]
+
+
 @dataclass(frozen=True)
 class Standing:
     """Progress and headline of one run. Finished and passed are two numbers, and neither exceeds the total."""
@@ -112,6 +117,8 @@ class Findings:
     # Signal -> rate over trials, in the fixed order of the signals; and over claims or predicates.
     signals: Mapping[str, Rate]
     items: Mapping[str, Rate]
+    # Reporting prefix -> rate, where the run has several; else nothing.
+    prefixes: Mapping[str, Rate]
     without_inaction: Rate
     do_nothing: Rate
     # (kind, trials) of infrastructure errors, most frequent first.
@@ -154,6 +161,7 @@ def findings(run: Run) -> Findings:
     return Findings(
         signals={signal: signals[signal] for signal in SIGNALS if signal in signals},
         items=item_rates(_item_counts(run)),
+        prefixes=_prefix_rates(run),
         without_inaction=success_rate(counts, without_inaction=True),
         do_nothing=do_nothing_rate(facts["scenarios"], facts["inaction"]),
         error_kinds=list(kinds.annotate(count=Count("pk")).order_by("-count", "error_kind")),
@@ -214,6 +222,25 @@ def _clusters(runs: Sequence[Run]) -> dict[int, _Clusters]:
             if row["other_total"]:
                 other.append((row["other_passes"], row["other_total"]))
     return {pk: _Clusters(*clusters) for pk, clusters in found.items()}
+
+
+def _prefix_rates(run: Run) -> dict[str, Rate]:
+    prefixes = dict.fromkeys(prefix_of(ref["name"]) for ref in run.config["scenarios"])
+    if len(prefixes) < 2:
+        return {}
+    trials = run.trials.order_by().values("scenario__name", "outcome", "by_inaction").annotate(count=Count("pk"))
+    rows: dict[str, dict[str, list[OutcomeCount]]] = {prefix: {} for prefix in prefixes}
+    for row in trials:
+        name = row["scenario__name"]
+        rows[prefix_of(name)].setdefault(name, []).extend(_outcome_counts([row]))
+    return {prefix: _clustered_rate(run, list(groups.values())) for prefix, groups in rows.items()}
+
+
+def _clustered_rate(run: Run, scenarios: Sequence[Sequence[OutcomeCount]]) -> Rate:
+    """Return the rate over these scenarios; repetitions of one go together."""
+    single = [success_rate(counts) for counts in scenarios]
+    clusters = [(rate.passes, rate.total) for rate in single if rate.total] if run.config["trials"] > 1 else None
+    return success_rate((count for counts in scenarios for count in counts), clusters=clusters)
 
 
 def _signal_counts(run: Run) -> list[SignalCount]:

@@ -16,7 +16,7 @@ from scenarios.models import Run, Scenario, Trial
 from scenarios.scoring.config import STRICTNESSES, Strictness
 from scenarios.scoring.results import RATED
 from scenarios.scoring.rollup import OutcomeCount, Rate, do_nothing_rate, success_rate
-from scenarios.standing import INACTION
+from scenarios.standing import INACTION, prefix_of
 
 # never: no rated call. flaky: one and the same agent both passed and failed. by_agent: each agent always does the same,
 # but not all of them alike.
@@ -25,11 +25,6 @@ RECORDS: tuple[Record, ...] = get_args(Record)
 # The newest runs of a domain that a record looks at.
 RUNS_OF_A_RECORD = 200
 _Is = Callable[[Scenario, Strictness], bool]
-
-
-def prefix_of(name: str) -> str:
-    """Return the part of a scenario's name that results are reported by."""
-    return name.partition("__")[0]
 
 
 def effects(row: Scenario, strictness: Strictness) -> set[Effect]:

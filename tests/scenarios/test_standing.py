@@ -106,6 +106,18 @@ def test_the_do_nothing_line_goes_by_the_runs_strictness(strictness: str, passes
     assert (line.passes, line.total) == (passes, 3)
 
 
+@pytest.mark.parametrize("trials", [1, 3])
+def test_prefixes_that_are_reported_apart_have_rates_of_their_own(trials: int) -> None:
+    scenarios = [make_scenario(name) for name in ("toy__1", "toy__2", "toy_workflow__1", "toy_workflow__2")]
+    run = make_run(scenarios, trials, ["pass", "fail", "fail", "infra_error"])
+    rates = findings(run).prefixes
+    assert list(rates) == ["toy", "toy_workflow"]
+    assert [(rate.passes, rate.total) for rate in rates.values()] == [(trials, 2 * trials), (0, trials)]
+    assert rates["toy_workflow"].left_out == {"infra_error": trials}
+    assert all(rate.interval is not None for rate in rates.values())
+    assert findings(make_run(2, 1, ["pass"], domain="plain")).prefixes == {}
+
+
 def test_many_runs_take_as_many_queries_as_one(django_assert_num_queries: object) -> None:
     runs = [make_run(3, 2, ["pass", "fail"]) for _ in range(4)]
     with django_assert_num_queries(2):  # type: ignore[operator]

@@ -10,13 +10,13 @@ from scenarios.launch import FrozenProfile
 from scenarios.models import Scenario
 from scenarios.models.scenario import no_findings
 from scenarios.scoring.config import Strictness
+from scenarios.standing import prefix_of
 from scenarios.validity import (
     FINDINGS,
     RECORDS,
     Soundness,
     effects,
     is_so,
-    prefix_of,
     record_counts,
     soundness,
     tallies,
