@@ -150,3 +150,13 @@ def test_percentiles_are_the_references_without_interpolation() -> None:
     stats = latency_stats([float(value) for value in range(100, 0, -1)])
     assert (stats["p50_ms"], stats["p95_ms"]) == (51.0, 96.0)
     assert latency_stats([])["mean_ms"] == 0
+
+
+def test_figures_stay_the_references_when_the_run_goes_by_upstream() -> None:
+    """A call that upstream fails for what was not said: the reference's own success is untouched."""
+    demand = VerdictRecord("communicate", 1, "The agent says '4'.", False, "not said", "")
+    found = metrics(trial(outcome="fail", other_outcome="pass", verdicts=(demand,)))
+    assert (found["is_successful"], found["is_task_successful"]) == (True, True)
+    assert found["success_breakdown"]["failed"] == []
+    assert (found["callboard"]["outcome"], found["callboard"]["other_outcome"]) == ("fail", "pass")
+    assert "nl_assertion_pass_rate" not in found
