@@ -166,8 +166,8 @@ def test_the_headline_says_its_strictness_and_shows_the_other(reader: Client, st
 def test_prefixes_stand_apart_in_the_headline(reader: Client) -> None:
     run = make_run([make_scenario("toy__1"), make_scenario("toy_workflow__1")], 1, ["pass", "fail"])
     text = page(reader, run)
-    assert re.search(r"<dt><code>toy</code></dt><dd>.*1/1", text)
-    assert re.search(r"<dt><code>toy_workflow</code></dt><dd>.*0/1", text)
+    assert re.search(r'<code>toy</code></dt><dd class="whole">.*1/1', text)
+    assert re.search(r'<code>toy_workflow</code></dt><dd class="whole">.*0/1', text)
 
 
 def test_demands_of_upstream_are_counted_in_items(reader: Client) -> None:
