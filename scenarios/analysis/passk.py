@@ -1,11 +1,11 @@
-"""pass^k: the chance that k trials of a scenario all pass.
+"""pass^k: the chance that k trials of a scenario all pass. pass@k: that at least one of them does.
 
 Source of the formula: tau2's metrics, C(c, k) / C(n, k) of a scenario with c passes in n trials, averaged over
 scenarios. That is "by combinations"; the other formula in use, (c / n)^k, is biased and not offered.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
 
 METHOD = "by combinations: C(passes, k) / C(trials, k), averaged over scenarios"
@@ -37,6 +37,12 @@ def pass_k(counts: Sequence[tuple[int, int]], k: int) -> PassK:
     value = sum(comb(passes, k) / comb(total, k) for passes, total in usable) / len(usable)
     reason = f"{left_out} scenarios have fewer than {k} scored trials" if left_out else ""
     return PassK(k, value, len(usable), left_out, reason)
+
+
+def pass_at_k(counts: Sequence[tuple[int, int]], k: int) -> PassK:
+    """Return pass@k: one minus the chance that k trials all fail, by combinations too. Leaves out as ``pass_k``."""
+    all_fail = pass_k([(total - passes, total) for passes, total in counts], k)
+    return all_fail if all_fail.value is None else replace(all_fail, value=1 - all_fail.value)
 
 
 def pass_k_table(counts: Sequence[tuple[int, int]], trials: int) -> list[PassK]:

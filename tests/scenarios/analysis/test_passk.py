@@ -2,7 +2,7 @@ from itertools import combinations
 
 import pytest
 
-from scenarios.analysis.passk import pass_k, pass_k_table
+from scenarios.analysis.passk import pass_at_k, pass_k, pass_k_table
 
 
 def test_the_formula_is_by_combinations() -> None:
@@ -45,3 +45,14 @@ def test_the_table_falls_with_k() -> None:
     numbers = [value for value in values if value is not None]
     assert numbers == sorted(numbers, reverse=True)
     assert numbers[0] == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize(("passes", "total", "k"), [(0, 3, 2), (2, 5, 2), (1, 4, 3), (5, 5, 5)])
+def test_pass_at_k_is_the_share_of_draws_in_which_any_passes(passes: int, total: int, k: int) -> None:
+    draws = list(combinations([True] * passes + [False] * (total - passes), k))
+    assert pass_at_k([(passes, total)], k).value == pytest.approx(sum(map(any, draws)) / len(draws))
+
+
+def test_pass_at_k_leaves_out_as_the_other_does() -> None:
+    assert pass_at_k([(2, 2)], 4).reason == "needs 4 scored trials of a scenario; there are at most 2"
+    assert (pass_at_k([(1, 4), (3, 3)], 4).value, pass_at_k([(1, 4), (3, 3)], 4).left_out) == (1.0, 1)

@@ -1,0 +1,135 @@
+"""The flake band: which drops are more than the flakiness of the scenarios explains.
+
+Were the agent unchanged, all trials of a scenario would share one chance to pass. How those chances are spread over
+the scenarios is estimated from all trials together (nonparametric maximum likelihood on a grid, a few rounds of EM);
+a scenario's own baseline trials then say how likely an unchanged agent is to do as badly as the candidate did.
+Drops are outside the band while an unchanged agent would be expected to show at most ``alpha`` such drops for each that
+was seen: Benjamini and Hochberg 1995, with the attainable chances of discrete counts (Heyse 2011). Two runs of one
+agent therefore show any with a chance of about ``alpha`` or less. Real breaks make the spread look wider than it is,
+which errs toward silence.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from math import exp, isqrt, lgamma, log
+from operator import mul
+from typing import NamedTuple
+
+ALPHA = 0.05
+_ROUNDS = 60
+_TIE = 1 + 1e-9
+
+
+class Counts(NamedTuple):
+    """Passes and rated trials of one scenario, before and after; rated trials are 1 or more."""
+
+    passes: int
+    rated: int
+    later_passes: int
+    later_rated: int
+
+    @property
+    def dropped(self) -> bool:
+        """Tell whether the later rate is the lower one."""
+        return self.later_passes * self.rated < self.passes * self.later_rated
+
+    @property
+    def mirrored(self) -> "Counts":
+        """Return the same with fails counted as passes: rises become drops."""
+        return Counts(self.rated - self.passes, self.rated, self.later_rated - self.later_passes, self.later_rated)
+
+
+@dataclass(frozen=True)
+class Drops:
+    """For each scenario the chance that an unchanged agent does as badly (1 where nothing dropped).
+
+    ``outside`` are the positions of drops outside the band; ``expected``: so many an unchanged agent would show.
+    """
+
+    chances: tuple[float, ...]
+    outside: frozenset[int]
+    expected: float
+
+
+def drops(counts: Sequence[Counts], alpha: float = ALPHA) -> Drops:
+    """Return which scenarios dropped by more than flakiness explains. The order of scenarios does not matter."""
+    grid, weights = _spread(Counter((c.passes + c.later_passes, c.rated + c.later_rated) for c in counts))
+    kinds = Counter((c.passes, c.rated, c.later_rated) for c in counts)
+    later = {trials: _binomial(grid, trials) for trials in {kind[2] for kind in kinds}}
+    tails = {kind: _tail(grid, weights, later[kind[2]], *kind[:2]) for kind in kinds}
+    chances = tuple(tails[c.passes, c.rated, c.later_rated][c.later_passes] if c.dropped else 1.0 for c in counts)
+    limit, expected = _limit(chances, kinds, tails, alpha)
+    return Drops(chances, frozenset(i for i, chance in enumerate(chances) if chance <= limit), expected)
+
+
+def _spread(cells: Mapping[tuple[int, int], int]) -> tuple[list[float], list[float]]:
+    """Return chances to pass and their weights, from how many scenarios have (passes, trials).
+
+    Starts flat with the weight of one scenario, so that no chance is ruled out.
+    """
+    most = max((trials for _, trials in cells), default=1)
+    steps = max(40, 8 * (isqrt(most) + 1))  # finer than the noise of the most repeated scenario
+    grid = [step / steps for step in range(steps + 1)]
+    likely = [(count, _likelihood(grid, *cell)) for cell, count in sorted(cells.items())]
+    flat = 1 / len(grid)
+    weights = [flat] * len(grid)
+    everything = sum(cells.values()) + 1
+    for _ in range(_ROUNDS):
+        gained = [flat] * len(grid)
+        for count, row in likely:
+            joint = list(map(mul, weights, row))
+            share = count / sum(joint)
+            gained = [have + share * more for have, more in zip(gained, joint, strict=True)]
+        weights = [have / everything for have in gained]
+    return grid, weights
+
+
+def _likelihood(grid: Iterable[float], passes: int, trials: int) -> list[float]:
+    """Return how likely each chance makes the counts, up to a factor that keeps the greatest near 1."""
+    top = _log_power(passes / trials, passes) + _log_power(1 - passes / trials, trials - passes)
+    return [exp(_log_power(p, passes) + _log_power(1 - p, trials - passes) - top) for p in grid]
+
+
+def _log_power(base: float, exponent: int) -> float:
+    if not exponent:
+        return 0.0
+    return exponent * log(base) if base > 0 else float("-inf")
+
+
+def _tail(grid: list[float], weights: list[float], later: list[list[float]], passes: int, rated: int) -> list[float]:
+    """Return the chance of 0, 1, ... passes or fewer later, as far as they are drops, given the baseline's trials."""
+    own = list(map(mul, weights, _likelihood(grid, passes, rated)))
+    total = sum(own)
+    fewer = (-(-passes * (len(later) - 1) // rated)) if passes else 0  # counts below the baseline's rate
+    return list(accumulate(sum(map(mul, own, row)) / total for row in later[:fewer]))
+
+
+def _binomial(grid: list[float], trials: int) -> list[list[float]]:
+    """Return for 0 to ``trials`` passes their probability at each chance of the grid."""
+    rows = []
+    for count in range(trials + 1):
+        ways = lgamma(trials + 1) - lgamma(count + 1) - lgamma(trials - count + 1)
+        rows.append([exp(ways + _log_power(p, count) + _log_power(1 - p, trials - count)) for p in grid])
+    return rows
+
+
+def _limit(
+    chances: Iterable[float],
+    kinds: Mapping[tuple[int, int, int], int],
+    tails: Mapping[tuple[int, int, int], Sequence[float]],
+    alpha: float,
+) -> tuple[float, float]:
+    """Return the greatest chance that is still outside the band (-1: none is) and the drops expected up to it."""
+    best, expected = -1.0, 0.0
+    seen = 0
+    for chance, count in sorted(Counter(chance for chance in chances if chance < 1).items()):
+        seen += count
+        limit = chance * _TIE
+        by_luck = sum(
+            many * max((value for value in tails[kind] if value <= limit), default=0.0) for kind, many in kinds.items()
+        )
+        if by_luck <= alpha * seen:
+            best, expected = limit, by_luck
+    return best, expected
