@@ -9,6 +9,7 @@ agent therefore show any with a chance of about ``alpha`` or less. Real breaks m
 which errs toward silence.
 """
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from typing import NamedTuple
 ALPHA = 0.05
 _ROUNDS = 60
 _TIE = 1 + 1e-9
+_Logs = tuple[float, float]  # of a chance to pass, and to fail
 
 
 class Counts(NamedTuple):
@@ -56,7 +58,7 @@ class Drops:
 def drops(counts: Sequence[Counts], alpha: float = ALPHA) -> Drops:
     """Return which scenarios dropped by more than flakiness explains. The order of scenarios does not matter."""
     grid, weights = _spread(Counter((c.passes + c.later_passes, c.rated + c.later_rated) for c in counts))
-    kinds = Counter((c.passes, c.rated, c.later_rated) for c in counts)
+    kinds = dict(sorted(Counter((c.passes, c.rated, c.later_rated) for c in counts).items()))
     later = {trials: _binomial(grid, trials) for trials in {kind[2] for kind in kinds}}
     tails = {kind: _tail(grid, weights, later[kind[2]], *kind[:2]) for kind in kinds}
     chances = tuple(tails[c.passes, c.rated, c.later_rated][c.later_passes] if c.dropped else 1.0 for c in counts)
@@ -64,14 +66,14 @@ def drops(counts: Sequence[Counts], alpha: float = ALPHA) -> Drops:
     return Drops(chances, frozenset(i for i, chance in enumerate(chances) if chance <= limit), expected)
 
 
-def _spread(cells: Mapping[tuple[int, int], int]) -> tuple[list[float], list[float]]:
-    """Return chances to pass and their weights, from how many scenarios have (passes, trials).
+def _spread(cells: Mapping[tuple[int, int], int]) -> tuple[list[_Logs], list[float]]:
+    """Return chances to pass, as logarithms, and their weights, from how many scenarios have (passes, trials).
 
     Starts flat with the weight of one scenario, so that no chance is ruled out.
     """
     most = max((trials for _, trials in cells), default=1)
     steps = max(40, 8 * (isqrt(most) + 1))  # finer than the noise of the most repeated scenario
-    grid = [step / steps for step in range(steps + 1)]
+    grid = [(_log(step / steps), _log(1 - step / steps)) for step in range(steps + 1)]
     likely = [(count, _likelihood(grid, *cell)) for cell, count in sorted(cells.items())]
     flat = 1 / len(grid)
     weights = [flat] * len(grid)
@@ -86,19 +88,18 @@ def _spread(cells: Mapping[tuple[int, int], int]) -> tuple[list[float], list[flo
     return grid, weights
 
 
-def _likelihood(grid: Iterable[float], passes: int, trials: int) -> list[float]:
+def _likelihood(grid: Iterable[_Logs], passes: int, trials: int) -> list[float]:
     """Return how likely each chance makes the counts, up to a factor that keeps the greatest near 1."""
-    top = _log_power(passes / trials, passes) + _log_power(1 - passes / trials, trials - passes)
-    return [exp(_log_power(p, passes) + _log_power(1 - p, trials - passes) - top) for p in grid]
+    fails = trials - passes
+    top = passes * _log(passes / trials) + fails * _log(fails / trials)
+    return [exp(passes * p + fails * q - top) for p, q in grid]
 
 
-def _log_power(base: float, exponent: int) -> float:
-    if not exponent:
-        return 0.0
-    return exponent * log(base) if base > 0 else float("-inf")
+def _log(chance: float) -> float:
+    return log(max(chance, 1e-300))  # finite: no trials times the logarithm of 0 must be 0
 
 
-def _tail(grid: list[float], weights: list[float], later: list[list[float]], passes: int, rated: int) -> list[float]:
+def _tail(grid: list[_Logs], weights: list[float], later: list[list[float]], passes: int, rated: int) -> list[float]:
     """Return the chance of 0, 1, ... passes or fewer later, as far as they are drops, given the baseline's trials."""
     own = list(map(mul, weights, _likelihood(grid, passes, rated)))
     total = sum(own)
@@ -106,12 +107,12 @@ def _tail(grid: list[float], weights: list[float], later: list[list[float]], pas
     return list(accumulate(sum(map(mul, own, row)) / total for row in later[:fewer]))
 
 
-def _binomial(grid: list[float], trials: int) -> list[list[float]]:
+def _binomial(grid: list[_Logs], trials: int) -> list[list[float]]:
     """Return for 0 to ``trials`` passes their probability at each chance of the grid."""
     rows = []
     for count in range(trials + 1):
         ways = lgamma(trials + 1) - lgamma(count + 1) - lgamma(trials - count + 1)
-        rows.append([exp(ways + _log_power(p, count) + _log_power(1 - p, trials - count)) for p in grid])
+        rows.append([exp(ways + count * p + (trials - count) * q) for p, q in grid])
     return rows
 
 
@@ -127,9 +128,10 @@ def _limit(
     for chance, count in sorted(Counter(chance for chance in chances if chance < 1).items()):
         seen += count
         limit = chance * _TIE
-        by_luck = sum(
-            many * max((value for value in tails[kind] if value <= limit), default=0.0) for kind, many in kinds.items()
-        )
+        by_luck = 0.0
+        for kind, many in kinds.items():
+            reached = bisect_right(tails[kind], limit)
+            by_luck += many * tails[kind][reached - 1] if reached else 0.0
         if by_luck <= alpha * seen:
             best, expected = limit, by_luck
     return best, expected

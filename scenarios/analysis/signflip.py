@@ -11,7 +11,7 @@ from math import gcd
 
 _EXACT_BYTES = 1e8  # of integers added up: about 50 ms
 _SEED = 1947
-_MOST_DRAWS, _FEWEST_DRAWS, _FLIPS = 10_000, 2_000, 400_000
+_MOST_DRAWS, _FEWEST_DRAWS, _FLIPS = 10_000, 2_000, 200_000
 
 
 def sign_flip(differences: Iterable[int], unit: int = 1) -> tuple[float, str]:

@@ -52,7 +52,7 @@ def test_two_single_sweeps_of_one_flaky_agent_show_no_regression() -> None:
     rng = random.Random(21)
     found = [simulated(rng, trials=1) for _ in range(REPEATS // 4)]
     assert sum(one.regressed for one in found) <= 0.05 * REPEATS / 4
-    flips = sum(len(one.of("newly_failing")) for one in found) / len(found)
+    flips = sum(len(one.of_kind("newly_failing")) for one in found) / len(found)
     assert flips == pytest.approx(114 * 0.12, abs=1)  # half of the 24 % discordance, shown but not as regressions
 
 
@@ -78,7 +78,7 @@ def test_every_scenario_is_in_one_set() -> None:
         "e": "flaky",
         "f": "flaky",
     }
-    assert [change.scenario for change in found.of("flaky")] == ["e", "f"]
+    assert [change.scenario for change in found.of_kind("flaky")] == ["e", "f"]
     assert found.regressions == []
     assert found.topline.verdict == "not distinguishable"
 
@@ -105,7 +105,7 @@ def test_history_shows_that_a_scenario_was_flaky_before() -> None:
     assert [change.scenario for change in compare(before, after, domains=domains)[0].regressions] == ["x"]
     found = compare(known, after, domains=domains)[0]
     assert found.regressions == []
-    assert [(change.scenario, change.before) for change in found.of("flaky")] == [("x", "flaky")]
+    assert [(change.scenario, change.before) for change in found.of_kind("flaky")] == [("x", "flaky")]
     assert found.topline.value == pytest.approx(-1 / 31)  # history is in no rate
 
 
@@ -153,13 +153,13 @@ def test_domains_pay_for_being_many_and_the_topline_does_not() -> None:
 
 
 def test_three_runs_are_each_held_against_the_first() -> None:
-    good = {f"s{number}": ["pass"] for number in range(8)}
+    good = {f"s{number}": ["pass"] for number in range(10)}
     bad = {name: ["fail"] for name in good}
     domains = dict.fromkeys(good, "retail")
     same, worse = compare(run("A", **good), run("B", **good), run("C", **bad), domains=domains)
     assert [(one.baseline, one.candidate) for one in (same, worse)] == [("A", "B"), ("A", "C")]
-    assert (same.topline.p, worse.topline.p) == (1.0, 2 / 2**8)
-    assert worse.topline.adjusted_p == worse.domains["retail"].adjusted_p == 4 / 2**8
+    assert (same.topline.p, worse.topline.p) == (1.0, 2 / 2**10)
+    assert worse.topline.adjusted_p == worse.domains["retail"].adjusted_p == 4 / 2**10
     assert (same.regressed, worse.regressed) == (False, True)
 
 
@@ -170,6 +170,16 @@ def test_labels_are_asked_of_shared_scenarios_together() -> None:
     assert [part.scenarios for part in parts.values()] == [8, 1, 0]
     assert parts["angry"].adjusted_p == pytest.approx(4 / 2**8)
     assert parts["nobody"].verdict == "nothing to compare"
+
+
+def test_a_topline_that_fell_closes_the_gate_only_beyond_doubt() -> None:
+    def after(fails: int) -> Comparison:
+        good = {f"s{number}": ["pass"] for number in range(20)}
+        return compared(run("A", **good), run("B", **(good | {f"s{number}": ["fail"] for number in range(fails)})))
+
+    assert (after(6).topline.p, after(8).topline.p) == (2 / 2**6, 2 / 2**8)
+    assert (after(6).topline.verdict, after(8).topline.verdict) == ("worse", "worse")
+    assert (after(6).regressed, after(8).regressed) == (False, True)
 
 
 def test_equivalence_is_asked_with_a_margin() -> None:
