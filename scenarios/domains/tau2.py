@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
-from scenarios.domains.base import CallerBrief, GoldAction, ScenarioSpec, Signal
+from scenarios.domains.base import CallerBrief, DbAssertion, GoldAction, InitAction, ScenarioSpec, Signal
 from scenarios.domains.data import data_root
 from scenarios.domains.pinned import OWN_DATA, PinnedDomain
 from scenarios.domains.titles import shortened
@@ -95,7 +95,7 @@ class Tau2Domain(PinnedDomain):
                 unknown_info=brief.get("unknown_info") or "",
             ),
             success_signals=signals,
-            gold_actions=tuple(_gold_action(action) for action in criteria.get("actions") or ()),
+            gold_actions=tuple(gold_action(action) for action in criteria.get("actions") or ()),
             nl_assertions=tuple(criteria.get("nl_assertions") or ()) if "nl_assertion" in signals else (),
             communicate_info=tuple(criteria.get("communicate_info") or ()),
             reward_basis=tuple(criteria.get("reward_basis") or ()),
@@ -115,7 +115,8 @@ class Tau2Domain(PinnedDomain):
         return labels
 
 
-def _gold_action(action: Mapping[str, Any]) -> GoldAction:
+def gold_action(action: Mapping[str, Any]) -> GoldAction:
+    """Return an expected action as a task file has it (``requestor``, ``compare_args``)."""
     compared = action.get("compare_args")
     return GoldAction(
         tool=action["name"],
@@ -123,3 +124,23 @@ def _gold_action(action: Mapping[str, Any]) -> GoldAction:
         side="user" if action.get("requestor") == "user" else "agent",
         compare_args=None if compared is None else tuple(compared),
     )
+
+
+def init_action(action: Mapping[str, Any]) -> InitAction:
+    """Return an initialisation step as a task file has it (``env_type`` says whose)."""
+    return InitAction(action["func_name"], action["arguments"], _side(action["env_type"]))
+
+
+def db_assertion(entry: Mapping[str, Any]) -> DbAssertion:
+    """Return a predicate over the final database as a task file has it."""
+    return DbAssertion(
+        func_name=entry["func_name"],
+        arguments=entry["arguments"],
+        side=_side(entry["env_type"]),
+        assert_value=entry["assert_value"],
+        message=entry.get("message") or "",
+    )
+
+
+def _side(env_type: str) -> Side:
+    return "user" if env_type == "user" else "agent"

@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from scenarios.domains.base import DbAssertion, InitAction, ScenarioSpec, Signal, Tool, register
-from scenarios.domains.tau2 import Tau2Domain
+from scenarios.domains.base import InitAction, ScenarioSpec, Signal, Tool, register
+from scenarios.domains.tau2 import Tau2Domain, db_assertion, init_action
 from scenarios.domains.tau2_telecom import predicates  # noqa: F401 (registers them)
 from scenarios.domains.tau2_telecom.initialization import initialize
 from scenarios.domains.tau2_telecom.known_errors import known_errors
@@ -90,8 +90,8 @@ class Tau2Telecom(Tau2Domain):
             spec,
             # What callers say first is the same for all tasks of a category; the faults are not.
             title=f"{category}: {', '.join(faults)}".replace("_", " "),
-            init_actions=tuple(_init_action(action) for action in state.get("initialization_actions") or ()),
-            db_assertions=tuple(_assertion(entry) for entry in criteria.get("env_assertions") or ()),
+            init_actions=tuple(init_action(action) for action in state.get("initialization_actions") or ()),
+            db_assertions=tuple(db_assertion(entry) for entry in criteria.get("env_assertions") or ()),
             # "full" holds every task.
             tags=(*(tag for tag in spec.tags if tag != "full"), category, *([persona] if persona else [])),
         )
@@ -122,21 +122,3 @@ def _parts(task_id: str) -> tuple[str, list[str], str]:
         raise ValueError(f"tau2_telecom/tasks.json: {task_id!r} is not of the form [category]fault|...[PERSONA:level]")
     persona = found["persona"].lower()
     return found["category"], found["faults"].split("|"), "" if persona == "none" else persona
-
-
-def _side(env_type: str) -> Side:
-    return "user" if env_type == "user" else "agent"
-
-
-def _init_action(action: Mapping[str, Any]) -> InitAction:
-    return InitAction(action["func_name"], action["arguments"], _side(action["env_type"]))
-
-
-def _assertion(entry: Mapping[str, Any]) -> DbAssertion:
-    return DbAssertion(
-        func_name=entry["func_name"],
-        arguments=entry["arguments"],
-        side=_side(entry["env_type"]),
-        assert_value=entry["assert_value"],
-        message=entry.get("message") or "",
-    )
