@@ -1,0 +1,124 @@
+"""The file's verdict on the databases beside ours, and the reason wherever they differ, found by trying."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from scenarios.formats.imports.records import ImportedRun, ImportedTrial
+from scenarios.formats.imports.replay import Replay, failed_as_recorded, replay
+from scenarios.formats.imports.tasks import CannotReplay, ReplayTask, task_to_replay
+from scenarios.formats.imports.upstream import QUIRKS, Quirk
+
+ReasonKind = Literal["task_version", "upstream_tool", "harness", "unexplained"]
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why two verdicts differ: with this one thing changed, the replay gives the stored verdict."""
+
+    kind: ReasonKind
+    text: str
+
+
+@dataclass(frozen=True)
+class Rescored:
+    """Stored and recomputed database verdict of one trial. ``agrees`` None: the file has none to compare with.
+
+    ``today`` is the replay under the task as it stands today, ``today_why_not`` why there is none.
+    """
+
+    stored: bool | None
+    replay: Replay
+    today: Replay | None
+    today_why_not: str
+    reasons: tuple[Reason, ...]
+    # Why the verdict of today's task is another than that of the file's own; empty when it is the same.
+    today_reasons: tuple[Reason, ...]
+
+    @property
+    def agrees(self) -> bool | None:
+        """Return whether both verdicts are the same."""
+        return None if self.stored is None else self.stored == self.replay.db_match
+
+
+def rescore(run: ImportedRun, trial: ImportedTrial, *, upstream: bool = False) -> Rescored:
+    """Replay a trial with the task as its file has it and as it stands today, and explain every difference.
+
+    ``upstream`` makes the tools behave like tau2's own, known defects included. CannotReplay: there is no task, no
+    domain, or its start cannot be set up.
+    """
+    task = task_to_replay(run, trial)
+    quirks = frozenset(QUIRKS.get(task.domain.name, {})) if upstream else frozenset()
+    ours = replay(trial, task, quirks)
+    today, why_not = _today(run, trial, task, ours, quirks)
+    stored = trial.verdict.db_match
+    differs = stored is not None and stored != ours.db_match
+    changed = today is not None and today.db_match != ours.db_match
+    return Rescored(
+        stored=stored,
+        replay=ours,
+        today=today,
+        today_why_not=why_not,
+        reasons=tuple(_reasons(trial, ours, today)) if differs else (),
+        today_reasons=(Reason("task_version", _task_changes(task, today.task)),) if changed and today else (),
+    )
+
+
+def _today(
+    run: ImportedRun, trial: ImportedTrial, task: ReplayTask, ours: Replay, quirks: frozenset[Quirk]
+) -> tuple[Replay | None, str]:
+    if task.source == "today":
+        return ours, ""
+    if trial.verdict.written is not None and run.format == "tau_bench":
+        return None, "tau-bench numbers its tasks otherwise than tau2 does"
+    try:
+        other = task_to_replay(run, trial, "today")
+        return replay(trial, other, quirks), ""
+    except CannotReplay as problem:
+        return None, str(problem)
+
+
+def _reasons(trial: ImportedTrial, ours: Replay, today: Replay | None) -> Iterator[Reason]:
+    """Yield what, changed alone, turns our verdict into the stored one; failing that all of tau2's ways together."""
+    found = [*_tool_reasons(trial, ours), *_harness_reasons(trial, ours)]
+    if today is not None and today is not ours and today.db_match != ours.db_match:
+        found.append(Reason("task_version", _task_changes(ours.task, today.task)))
+    if not found and _flips(trial, ours, frozenset(QUIRKS.get(ours.task.domain.name, {}))):
+        found.append(Reason("upstream_tool", "all known differences of tau2's tools together"))
+    yield from found or [Reason("unexplained", _what_differs(ours))]
+
+
+def _tool_reasons(trial: ImportedTrial, ours: Replay) -> Iterator[Reason]:
+    for quirk, text in QUIRKS.get(ours.task.domain.name, {}).items():
+        if quirk not in ours.quirks and _flips(trial, ours, ours.quirks | {quirk}):
+            yield Reason("upstream_tool", text)
+
+
+def _harness_reasons(trial: ImportedTrial, ours: Replay) -> Iterator[Reason]:
+    if _flips(trial, ours, ours.quirks, heed=True):
+        calls = [call for call in ours.calls if call.ok and failed_as_recorded(call.recorded)]
+        named = ", ".join(f"call {call.call} ({call.tool})" for call in calls[:4])
+        yield Reason("harness", f"the file's tools refused what ours do: {named}")
+
+
+def _flips(trial: ImportedTrial, ours: Replay, quirks: frozenset[Quirk], *, heed: bool = False) -> bool:
+    if quirks == ours.quirks and not heed:
+        return False
+    return replay(trial, ours.task, quirks, heed_recorded_failures=heed).db_match != ours.db_match
+
+
+def _task_changes(file: ReplayTask, today: ReplayTask) -> str:
+    if file.spec.gold_actions == today.spec.gold_actions:
+        return "the task's start changed; its expected actions did not"
+    was, now = ([action.tool for action in one.spec.gold_actions] for one in (file, today))
+    if was == now:
+        return "the arguments of expected actions changed"
+    return f"the expected actions changed: {', '.join(was) or 'none'} then, {', '.join(now) or 'none'} today"
+
+
+def _what_differs(ours: Replay) -> str:
+    if ours.db_match:
+        return "here the databases are as expected"
+    faults = [field for fields in ours.fields.values() for field in fields if field.state != "right"]
+    named = ", ".join(".".join(map(str, field.path)) for field in faults[:3])
+    return f"here {len(faults)} fields are not as expected, such as {named}"

@@ -1,0 +1,193 @@
+"""The bytes of a foreign file: unpacked, measured, guarded and parsed as a stream, however large the file is."""
+
+import gzip
+import hashlib
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import ijson
+
+from scenarios.formats.imports.records import SourceFile
+
+MAX_DEPTH = 200
+_CHUNK = 16 * 1024
+_BLOCK = 1024 * 1024
+_GZIP_MAGIC = b"\x1f\x8b"
+_BOMS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+_UTF8_BOM = b"\xef\xbb\xbf"
+# Real result files pack to between a 5th and a 60th.
+_MAX_RATIO = 400
+_RATIO_COUNTS_FROM = 64 * 1024 * 1024
+_NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_DEEPER, _SHALLOWER = frozenset(b"[{"), frozenset(b"]}")
+
+
+class DamagedFile(Exception):
+    """A file, or the rest of it, that cannot be read: which file, where in it, what is wrong, what to do."""
+
+    def __init__(self, path: Path, place: str, problem: str, remedy: str) -> None:
+        super().__init__(f"{path.name}, {place}: {problem}. {remedy}")
+        self.path, self.place, self.problem, self.remedy = path, place, problem, remedy
+
+
+def fingerprint(path: Path) -> SourceFile:
+    """Return hashes and sizes of a file and of what it unpacks to."""
+    packed, content = hashlib.sha256(), hashlib.sha256()
+    content_size = 0
+    try:
+        with path.open("rb") as file:
+            while block := file.read(_BLOCK):
+                packed.update(block)
+    except OSError as error:
+        raise DamagedFile(path, "start", f"cannot be opened ({error.strerror})", "Check path and rights.") from error
+    for block in _unpacked(path):
+        content.update(block)
+        content_size += len(block)
+    return SourceFile(path, packed.hexdigest(), content.hexdigest(), path.stat().st_size, content_size)
+
+
+def chunks(path: Path) -> Iterator[bytes]:
+    """Yield the unpacked JSON text in small pieces; DamagedFile before anything nested too deep reaches a parser."""
+    depth = _Depth(path)
+    for block in _unpacked(path, _CHUNK):
+        depth.feed(block)
+        yield block
+
+
+def stream(path: Path, prefix: str) -> Iterator[Any]:
+    """Yield each value at a prefix ("simulations.item"; "" is the whole file) as soon as it is complete."""
+    found = ijson.sendable_list()
+    parser = ijson.items_coro(found, prefix, use_float=True)
+    position = 0
+    for chunk in chunks(path):
+        _send(parser, chunk, path, position)
+        position += len(chunk)
+        yield from found
+        del found[:]
+    _finish(parser, path, position)
+    yield from found
+
+
+def first_values(path: Path, prefixes: Sequence[str]) -> dict[str, Any]:
+    """Return the first value at each prefix that is there; reads no further than it has to."""
+    found = {prefix: ijson.sendable_list() for prefix in prefixes}
+    parsers = {prefix: ijson.items_coro(target, prefix, use_float=True) for prefix, target in found.items()}
+    position = 0
+    for chunk in chunks(path):
+        for prefix in [prefix for prefix in parsers if not found[prefix]]:
+            _send(parsers[prefix], chunk, path, position)
+        position += len(chunk)
+        if all(found.values()):
+            break
+    return {prefix: values[0] for prefix, values in found.items() if values}
+
+
+def top_level(path: Path, decisive: frozenset[str]) -> dict[str, str]:
+    """Return the first keys of the top-level object with the kind of their values, up to the first decisive one.
+
+    A top-level list gives the keys of its first element, each with "[]" before it. ``{}``: neither, or empty.
+    """
+    kinds: dict[str, str] = {}
+    events = ijson.sendable_list()
+    parser = ijson.parse_coro(events, use_float=True)
+    position, key, start = 0, "", ""
+    for chunk in chunks(path):
+        _send(parser, chunk, path, position)
+        position += len(chunk)
+        for prefix, event, value in events:
+            if not start:
+                start = event
+            if prefix == ("item" if start == "start_array" else "") and event == "map_key":
+                key = value
+            elif key and prefix == (f"item.{key}" if start == "start_array" else key):
+                kinds.setdefault(f"[]{key}" if start == "start_array" else key, event)
+                if key in decisive:
+                    return kinds
+                key = ""
+            if prefix == "item" and event == "end_map":
+                return kinds
+        del events[:]
+    _finish(parser, path, position)
+    return kinds
+
+
+def _unpacked(path: Path, size: int = _BLOCK) -> Iterator[bytes]:
+    packed_size = path.stat().st_size
+    unpacked, at_start = 0, True
+    with path.open("rb") as raw:
+        is_packed = raw.read(2) == _GZIP_MAGIC
+        raw.seek(0)
+        file: IO[bytes] = gzip.GzipFile(fileobj=raw) if is_packed else raw  # type: ignore[assignment]
+        while True:
+            try:
+                block = file.read(size)
+            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+                raise DamagedFile(
+                    path, f"unpacked byte {unpacked}", f"the gzip data is damaged ({error})", "Fetch the file again."
+                ) from error
+            if not block:
+                return
+            if at_start:
+                block, at_start = _without_bom(block, path), False
+            unpacked += len(block)
+            if is_packed and unpacked > max(_RATIO_COUNTS_FROM, packed_size * _MAX_RATIO):
+                problem = f"unpacks to more than {_MAX_RATIO} times its size"
+                raise DamagedFile(path, f"unpacked byte {unpacked}", problem, "Unpack it yourself if you trust it.")
+            yield block
+
+
+def _without_bom(block: bytes, path: Path) -> bytes:
+    if encoding := _BOMS.get(block[:2]):
+        raise DamagedFile(path, "byte 0", f"the text is {encoding}", "Save it as UTF-8.")
+    return block.removeprefix(_UTF8_BOM)
+
+
+def _send(parser: Any, chunk: bytes, path: Path, position: int) -> None:
+    try:
+        parser.send(chunk)
+    except StopIteration:
+        return
+    except (ijson.JSONError, ValueError, OverflowError) as error:
+        reason = " ".join(str(error).split())[:160]
+        remedy = "Mend or fetch the file again; JSON has no NaN, and whole numbers end at 64 bits."
+        place = f"between bytes {position} and {position + len(chunk)}"
+        raise DamagedFile(path, place, f"this is no JSON ({reason})", remedy) from error
+
+
+def _finish(parser: Any, path: Path, position: int) -> None:
+    try:
+        parser.close()
+    except ijson.JSONError as error:
+        problem = "the JSON breaks off" if position else "the file is empty"
+        raise DamagedFile(path, f"byte {position}", problem, "Fetch the file again, or finish writing it.") from error
+
+
+class _Depth:
+    """Counts how deep JSON text is nested without parsing it, since a parser's memory grows with the depth squared."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._depth = 0
+        self._in_text = False
+        self._held = b""
+        self._position = 0
+
+    def feed(self, block: bytes) -> None:
+        """Take the next piece of the text."""
+        text = self._held + block
+        # A backslash at the end belongs to what follows.
+        tail = len(text) - len(text.rstrip(b"\\"))
+        self._held = b"\\" if tail % 2 else b""
+        text = text[: len(text) - len(self._held)].replace(b"\\\\", b"").replace(b'\\"', b"")
+        parts = text.split(b'"')
+        outside = b"".join(parts[1::2] if self._in_text else parts[::2])
+        self._in_text ^= len(parts) % 2 == 0
+        for bracket in outside.translate(None, _NOT_BRACKETS):
+            self._depth += (bracket in _DEEPER) - (bracket in _SHALLOWER)
+            if self._depth > MAX_DEPTH:
+                place = f"between bytes {self._position} and {self._position + len(block)}"
+                problem = f"nested more than {MAX_DEPTH} deep"
+                raise DamagedFile(self._path, place, problem, "No known tool writes this; it was not read.")
+        self._position += len(block)

@@ -1,0 +1,236 @@
+"""The task of an imported trial as a scenario: from the file itself, from its verdict, or as it stands today."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any, Literal
+
+from scenarios import domains
+from scenarios.domains.base import CallerBrief, Domain, GoldAction, ScenarioSpec
+from scenarios.domains.tau2 import db_assertion, gold_action, init_action
+from scenarios.formats.imports.records import ImportedRun, ImportedTask, ImportedTrial
+from scenarios.sides import SIDES
+
+# file: the file's own definition; verdict: today's task with the expected actions that the file's verdict lists.
+TaskSource = Literal["file", "verdict", "today"]
+_NAMES = {"airline": "tau2_airline", "retail": "tau2_retail", "telecom": "tau2_telecom"}
+_NAMES |= {"telecom-workflow": "tau2_telecom", "telecom_workflow": "tau2_telecom"}
+_MOST_ASKED = 50
+
+
+class CannotReplay(Exception):
+    """Why the tool calls of a trial cannot be run here: a missing domain or task, or damage; the text says which."""
+
+
+@dataclass(frozen=True)
+class ReplayTask:
+    """A task ready to be replayed. ``notes`` say what was not as the file labels it."""
+
+    domain: Domain
+    spec: ScenarioSpec
+    source: TaskSource
+    notes: tuple[str, ...] = ()
+    # Given records that the task puts into the databases, and messages that came before the call.
+    initial_data: Mapping[str, Any] = field(default_factory=dict)
+    history: tuple[GoldAction, ...] = ()
+    # The label of the trial was wrong and the right task was found.
+    is_relabelled: bool = False
+
+
+def task_to_replay(run: ImportedRun, trial: ImportedTrial, source: TaskSource | None = None) -> ReplayTask:
+    """Return the task of a trial; CannotReplay says why there is none.
+
+    ``source`` None takes the file's own definition, failing that the expected actions of its verdict over today's
+    task, failing that today's task. A label that does not fit the actions which were checked is set right.
+    """
+    domain, note = _domain_of(run, trial)
+    notes = [note] if note else []
+    task, relabelled = _checked_label(run, trial)
+    if relabelled:
+        notes.append(relabelled)
+    if source in (None, "file") and task is not None:
+        return _from_file(domain, task, notes, is_relabelled=bool(relabelled))
+    if source == "file":
+        raise CannotReplay(_no_task(trial, "the file has no definition of its task"))
+    today = _today(domain, task.id if task else trial.task_id, trial)
+    checked = [check["action"] for check in trial.verdict.action_checks if isinstance(check.get("action"), Mapping)]
+    if source in (None, "verdict") and checked:
+        spec = replace(today, gold_actions=tuple(_parsed(gold_action, checked, "action_checks")))
+        notes.append("expected actions as the file's verdict lists them, the rest as the task stands today")
+        return ReplayTask(domain, spec, "verdict", tuple(notes), is_relabelled=bool(relabelled))
+    if source is None:
+        notes.append("the file has no task definition: today's is used")
+    return ReplayTask(domain, today, "today", tuple(notes), is_relabelled=bool(relabelled))
+
+
+def _domain_of(run: ImportedRun, trial: ImportedTrial) -> tuple[Domain, str]:
+    """Return the domain by the file's name for it, failing that by the tools, which is noted."""
+    known = domains.load()
+    name = _NAMES.get(run.domain_name or "")
+    note = ""
+    if name is None:
+        named = _tools_named(trial)
+        name, foreign = _domain_by_tools(named) or _domain_of_run(run), (run.domain_name or "")[:60]
+        called = f"the file's domain {foreign!r} is unknown" if foreign else "the file names no domain"
+        if not name:
+            raise CannotReplay(f"{called}, and its tools are those of none of ours ({', '.join(sorted(named)[:6])})")
+        note = f"{called}; its tools are those of {name}"
+    domain = known.get(name)
+    if domain is None:
+        raise CannotReplay(f"domain {name} is not installed")
+    if missing := domain.missing_data():
+        raise CannotReplay(f"domain {name} has no data: {missing}")
+    return domain, note
+
+
+def _tools_named(trial: ImportedTrial) -> set[str]:
+    names = {call.tool for call in trial.tool_calls}
+    names |= {str(check.get("action", {}).get("name")) for check in _mappings(trial.verdict.action_checks)}
+    definition = trial.task.definition if trial.task else {}
+    criteria = definition.get("evaluation_criteria")
+    expected = definition.get("actions") or (criteria.get("actions") if isinstance(criteria, Mapping) else None)
+    return names | {str(action.get("name")) for action in expected or () if isinstance(action, Mapping)}
+
+
+def _mappings(checks: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [check for check in checks if isinstance(check.get("action"), Mapping)]
+
+
+def _domain_by_tools(named: set[str]) -> str:
+    """Return the domain that has most of these tools, "" when none or several do."""
+    shared = {}
+    for name in sorted(set(_NAMES.values())):
+        domain = domains.load().get(name)
+        tools = {tool.model_name() for side in SIDES for tool in domain.tools(side)} if domain else set()
+        shared[name] = len(named & tools)
+    best = max(shared, key=lambda name: shared[name])
+    return best if shared[best] and list(shared.values()).count(shared[best]) == 1 else ""
+
+
+def _domain_of_run(run: ImportedRun) -> str:
+    """Return the domain that the first trials tell which call a telling tool at all."""
+    if run.domain_told is None:
+        told = (_domain_by_tools(_tools_named(trial)) for trial in islice(run.read_trials(run), _MOST_ASKED))
+        run.domain_told = next(filter(None, told), "")
+    return run.domain_told
+
+
+def _checked_label(run: ImportedRun, trial: ImportedTrial) -> tuple[ImportedTask | None, str]:
+    """Return the task whose expected actions are those that the verdict checked, and what was wrong with the label."""
+    checks = _mappings(trial.verdict.action_checks)
+    checked = {str(check["action"].get("action_id")) for check in checks if check["action"].get("action_id")}
+    if not run.tasks or trial.verdict.db_match is None or (trial.task and _fits(trial.task, checked)):
+        return trial.task, ""
+    fitting = [task for task in run.tasks.values() if _fits(task, checked)]
+    label = "no task label" if trial.task_id is None else f"task label {trial.task_id[:80]!r} does not fit"
+    if len(fitting) != 1:
+        found = "several tasks" if fitting else "no task"
+        raise CannotReplay(f"{label}: {found} of the file would fit the actions that its verdict checked")
+    return fitting[0], f"{label}: the actions that its verdict checked are those of task {fitting[0].id[:80]!r}"
+
+
+def _fits(task: ImportedTask, checked: set[str]) -> bool:
+    """Return whether a verdict over these actions can be one of the task: every scored run checks all of them."""
+    return checked == _action_ids(task)
+
+
+def _action_ids(task: ImportedTask) -> set[str]:
+    criteria = task.definition.get("evaluation_criteria")
+    actions = criteria.get("actions") if isinstance(criteria, Mapping) else None
+    return {str(action.get("action_id")) for action in actions or () if isinstance(action, Mapping)}
+
+
+def _no_task(trial: ImportedTrial, problem: str) -> str:
+    return f"task {trial.task_id[:80]!r}: {problem}" if trial.task_id is not None else f"no task label, and {problem}"
+
+
+def _today(domain: Domain, task_id: str | None, trial: ImportedTrial) -> ScenarioSpec:
+    found = next((spec for spec in domain.scenarios() if spec.task_id == task_id), None)
+    if found is None:
+        raise CannotReplay(_no_task(trial, f"{domain.name} has no such task today"))
+    return found
+
+
+def _from_file(domain: Domain, task: ImportedTask, notes: Sequence[str], *, is_relabelled: bool) -> ReplayTask:
+    definition = task.definition
+    if "evaluation_criteria" not in definition and "instruction" in definition:
+        return ReplayTask(domain, _tau_bench_spec(domain, task), "file", tuple(notes))
+    criteria, state = _object(definition, "evaluation_criteria"), _object(definition, "initial_state")
+    spec = ScenarioSpec(
+        name=f"{domain.name}__{task.id}",
+        domain=domain.name,
+        task_id=task.id,
+        caller=_caller(_object(definition, "user_scenario")),
+        success_signals=("db_state_match", "clean_exit"),
+        gold_actions=tuple(_parsed(gold_action, _list(criteria, "actions"), "actions")),
+        init_actions=tuple(_parsed(init_action, _list(state, "initialization_actions"), "initialization_actions")),
+        db_assertions=tuple(_parsed(db_assertion, _list(criteria, "env_assertions"), "env_assertions")),
+        nl_assertions=tuple(map(str, _list(criteria, "nl_assertions"))),
+        communicate_info=tuple(map(str, _list(criteria, "communicate_info"))),
+        reward_basis=tuple(map(str, _list(criteria, "reward_basis"))),
+    )
+    history = [call for message in _list(state, "message_history") for call in _calls_of(message)]
+    data = _object(state, "initialization_data")
+    return ReplayTask(domain, spec, "file", tuple(notes), data, tuple(history), is_relabelled)
+
+
+def _tau_bench_spec(domain: Domain, task: ImportedTask) -> ScenarioSpec:
+    actions = [
+        {"name": action.get("name"), "arguments": action.get("kwargs")}
+        for action in _list(task.definition, "actions")
+        if isinstance(action, Mapping) and action.get("name") != "respond"
+    ]
+    return ScenarioSpec(
+        name=f"{domain.name}__{task.id}",
+        domain=domain.name,
+        task_id=task.id,
+        caller=CallerBrief(goal=str(task.definition.get("instruction") or "")),
+        success_signals=("db_state_match", "clean_exit"),
+        gold_actions=tuple(_parsed(gold_action, actions, "actions")),
+        communicate_info=tuple(map(str, _list(task.definition, "outputs"))),
+        reward_basis=("DB", "COMMUNICATE"),
+    )
+
+
+def _caller(scenario: Mapping[str, Any]) -> CallerBrief:
+    told = scenario.get("instructions")
+    if not isinstance(told, Mapping):
+        return CallerBrief(goal=told if isinstance(told, str) else "")
+    return CallerBrief(
+        goal=str(told.get("reason_for_call") or ""),
+        personality=str(told.get("task_instructions") or ""),
+        known_info=str(told.get("known_info") or ""),
+        unknown_info=str(told.get("unknown_info") or ""),
+    )
+
+
+def _calls_of(message: Any) -> list[GoldAction]:
+    calls = message.get("tool_calls") if isinstance(message, Mapping) else None
+    return _parsed(gold_action, calls or (), "message_history")
+
+
+def _parsed(parse: Any, entries: Iterable[Any], where: str) -> list[Any]:
+    parsed = []
+    for index, entry in enumerate(entries):
+        try:
+            one = parse(entry)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise CannotReplay(f"the file's task is damaged: {where}[{index}] ({error!r})") from error
+        if not isinstance(one.arguments, Mapping):
+            raise CannotReplay(f"the file's task is damaged: {where}[{index}].arguments is no object")
+        parsed.append(one)
+    return parsed
+
+
+def _object(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = data.get(name)
+    if value is not None and not isinstance(value, Mapping):
+        raise CannotReplay(f"the file's task is damaged: {name} is no object")
+    return value or {}
+
+
+def _list(data: Mapping[str, Any], name: str) -> list[Any]:
+    value = data.get(name)
+    if value is not None and not isinstance(value, list):
+        raise CannotReplay(f"the file's task is damaged: {name} is no list")
+    return value or []
