@@ -7,14 +7,14 @@ what is known of a scenario's flakiness; rates come from the compared runs alone
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from scenarios.analysis.flake import ALPHA, Counts, Drops, drops
 from scenarios.analysis.paired import Difference, corrected, difference
 from scenarios.analysis.trials import LeftOut, ScenarioTrials, Stability, TrialRow, gather, left_out
 
 ChangeSet = Literal["newly_failing", "newly_passing", "failing_in_both", "flaky", "passing_in_both"]
-GATE = 0.01
+GATE = 0.01  # corrected p at which a worse topline alone closes a release gate
 _NOTHING = ScenarioTrials("")
 
 
@@ -28,8 +28,7 @@ class ComparedRun:
     trials: int | None = None
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """One scenario in both runs, all trials of either configuration counted.
 
     ``outside``: the change is more than flakiness explains; ``chance``: how likely an unchanged agent does so or worse.
@@ -121,8 +120,7 @@ def compare(
     found = [_compared(sides[0], side, domains, margin, ALPHA / len(candidates)) for side in sides[1:]]
     toplines = corrected({one.candidate: one.topline for one in found})
     families = {(one.candidate, name): part for one in found for name, part in one.domains.items()}
-    keys = {f"{candidate}\0{name}": part for (candidate, name), part in families.items()}
-    parts = dict(zip(families, corrected(keys).values(), strict=True))
+    parts = corrected(families)
     return [
         replace(
             one,

@@ -7,7 +7,7 @@ trials are rated. Importing this is cheap: scipy is loaded by the first interval
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import lcm, sqrt
-from typing import Literal
+from typing import Literal, TypeVar
 
 from scenarios.analysis.flake import Counts
 from scenarios.analysis.intervals import Interval, clustered
@@ -15,6 +15,7 @@ from scenarios.analysis.power import smallest_difference
 from scenarios.analysis.signflip import holm, sign_flip
 
 SIGNIFICANT = 0.05
+Key = TypeVar("Key")
 Verdict = Literal["better", "worse", "not distinguishable", "nothing to compare"]
 
 
@@ -107,7 +108,7 @@ def difference(counts: Sequence[Counts], margin: float | None = None) -> Differe
     )
 
 
-def corrected(family: Mapping[str, Difference]) -> dict[str, Difference]:
+def corrected(family: Mapping[Key, Difference]) -> dict[Key, Difference]:
     """Return the same differences with p adjusted for asking all of them: Holm over domains, tags or personas."""
     asked = {name: found.p for name, found in family.items() if found.p is not None}
     adjusted = dict(zip(asked, holm(list(asked.values())), strict=True))
