@@ -78,14 +78,18 @@ def _today(
         return None, str(problem)
 
 
-def _reasons(trial: ImportedTrial, ours: Replay, today: Replay | None) -> Iterator[Reason]:
-    """Yield what, changed alone, turns our verdict into the stored one; failing that all of tau2's ways together."""
+def _reasons(trial: ImportedTrial, ours: Replay, today: Replay | None) -> list[Reason]:
+    """Return what, changed alone, turns our verdict into the stored one; the likelier kinds of cause come first.
+
+    The file's verdict was given on the file's tasks, so that today's may agree by chance: they explain it only where
+    nothing else does.
+    """
     found = [*_tool_reasons(trial, ours), *_harness_reasons(trial, ours)]
-    if today is not None and today is not ours and today.db_match != ours.db_match:
-        found.append(Reason("task_version", _task_changes(ours.task, today.task)))
     if not found and _flips(trial, ours, frozenset(QUIRKS.get(ours.task.domain.name, {}))):
         found.append(Reason("upstream_tool", "all known differences of tau2's tools together"))
-    yield from found or [Reason("unexplained", _what_differs(ours))]
+    if not found and today is not None and today.db_match != ours.db_match:
+        found.append(Reason("task_version", _task_changes(ours.task, today.task)))
+    return found or [Reason("unexplained", _what_differs(ours))]
 
 
 def _tool_reasons(trial: ImportedTrial, ours: Replay) -> Iterator[Reason]:

@@ -86,10 +86,7 @@ def _domain_of(run: ImportedRun, trial: ImportedTrial) -> tuple[Domain, str]:
 def _tools_named(trial: ImportedTrial) -> set[str]:
     names = {call.tool for call in trial.tool_calls}
     names |= {str(check.get("action", {}).get("name")) for check in _mappings(trial.verdict.action_checks)}
-    definition = trial.task.definition if trial.task else {}
-    criteria = definition.get("evaluation_criteria")
-    expected = definition.get("actions") or (criteria.get("actions") if isinstance(criteria, Mapping) else None)
-    return names | {str(action.get("name")) for action in expected or () if isinstance(action, Mapping)}
+    return names | {str(action.get("name")) for action in _expected(trial.task)}
 
 
 def _mappings(checks: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -135,9 +132,15 @@ def _fits(task: ImportedTask, checked: set[str]) -> bool:
 
 
 def _action_ids(task: ImportedTask) -> set[str]:
-    criteria = task.definition.get("evaluation_criteria")
+    return {str(action.get("action_id")) for action in _expected(task)}
+
+
+def _expected(task: ImportedTask | None) -> list[Mapping[str, Any]]:
+    """Return a task's expected actions as far as they can be read, tau2's or tau-bench's."""
+    definition = task.definition if task else {}
+    criteria = definition.get("evaluation_criteria", definition)
     actions = criteria.get("actions") if isinstance(criteria, Mapping) else None
-    return {str(action.get("action_id")) for action in actions or () if isinstance(action, Mapping)}
+    return [action for action in actions if isinstance(action, Mapping)] if isinstance(actions, list) else []
 
 
 def _no_task(trial: ImportedTrial, problem: str) -> str:
@@ -205,8 +208,8 @@ def _caller(scenario: Mapping[str, Any]) -> CallerBrief:
 
 
 def _calls_of(message: Any) -> list[GoldAction]:
-    calls = message.get("tool_calls") if isinstance(message, Mapping) else None
-    return _parsed(gold_action, calls or (), "message_history")
+    calls = _list(message, "tool_calls") if isinstance(message, Mapping) else ()
+    return _parsed(gold_action, calls, "message_history")
 
 
 def _parsed(parse: Any, entries: Iterable[Any], where: str) -> list[Any]:
@@ -218,6 +221,8 @@ def _parsed(parse: Any, entries: Iterable[Any], where: str) -> list[Any]:
             raise CannotReplay(f"the file's task is damaged: {where}[{index}] ({error!r})") from error
         if not isinstance(one.arguments, Mapping):
             raise CannotReplay(f"the file's task is damaged: {where}[{index}].arguments is no object")
+        if not isinstance(one.tool if isinstance(one, GoldAction) else one.func_name, str):
+            raise CannotReplay(f"the file's task is damaged: the name of {where}[{index}] is no text")
         parsed.append(one)
     return parsed
 

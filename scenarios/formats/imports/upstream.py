@@ -11,6 +11,7 @@ from scenarios.domains.base import Domain, InitAction, ScenarioSpec, Tool, ToolC
 from scenarios.domains.predicates import Predicate
 from scenarios.domains.tau2_retail import store
 from scenarios.domains.tau2_retail.tools import ModifyPendingOrderItemsTool
+from scenarios.formats.imports.tasks import CannotReplay
 from scenarios.sides import Side
 from scenarios.state.changes import copy_json
 from scenarios.state.overlay import Overlay, Seed
@@ -118,8 +119,13 @@ class ReplayDomain(Domain):
         self.base.initialize(action, databases, now)
 
     def sync(self, databases: Mapping[Side, Overlay]) -> None:
-        """Bring the sides together as the domain does."""
-        self.base.sync(databases)
+        """Bring the sides together; CannotReplay when records that the task put in are not such as the domain has."""
+        try:
+            self.base.sync(databases)
+        except (KeyError, TypeError, AttributeError) as error:
+            if not self.initial_data:
+                raise
+            raise CannotReplay(f"the task's initialization_data does not fit {self.base.name}: {error!r}") from error
 
     def tool_now(self, spec: ScenarioSpec) -> str:
         """Return the domain's "now"."""

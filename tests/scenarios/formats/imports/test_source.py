@@ -1,0 +1,124 @@
+"""Damage and malice: each file is refused with its name, the place and a remedy, and costs little memory."""
+
+import gzip
+import json
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from scenarios.formats.imports.detect import open_import
+from scenarios.formats.imports.source import DamagedFile, stream
+from tests.scenarios.formats.imports.files import imported, results, simulation, write
+
+_GOOD = json.dumps(results([simulation()])).encode()
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "place", "problem"),
+    [
+        ("empty.json", b"", "byte 0", "the file is empty"),
+        ("blank.json", b"  \n", "byte 3", "breaks off"),
+        ("cut.json", _GOOD[:-9], f"byte {len(_GOOD) - 9}", "breaks off"),
+        ("text.json", b"Dear reader", "between bytes 0 and 11", "this is no JSON"),
+        ("nan.json", _GOOD.replace(b'"reward": 1.0', b'"reward": NaN'), "between bytes", "this is no JSON"),
+        ("large.json", _GOOD.replace(b'"seed": 7', b'"seed": ' + b"9" * 5000), "between bytes", "integer overflow"),
+        ("twice.json", _GOOD + b"{}", "between bytes", "trailing garbage"),
+        ("latin.json", _GOOD.replace(b"Hello", b"\xff"), "between bytes", "invalid bytes in UTF8"),
+        ("wide.json", _GOOD.decode().encode("utf-16"), "byte 0", "the text is UTF-16"),
+        ("null.json", b"null", "top level", "no format that can be imported"),
+        ("list.json", b"[1, 2]", "top level", "no format that can be imported"),
+        ("other.json", b'{"name": 1, "version": 2}', "top level", "found: name, version"),
+        ("deep.json", b'{"info": ' + b"[" * 1_000_000, "between bytes 0", "nested more than 200 deep"),
+        ("map.json", b'{"info": {}, "simulations": {}}', "simulations", "expected a list, found start_map"),
+        ("headless.json", b'{"info": [], "simulations": []}', "info", "expected an object, found list"),
+    ],
+)
+def test_a_damaged_file_is_refused_with_place_and_remedy(
+    tmp_path: Path, name: str, data: bytes, place: str, problem: str
+) -> None:
+    with pytest.raises(DamagedFile) as caught:
+        list(open_import(write(tmp_path, data, name)).trials())
+
+    assert str(caught.value).startswith(f"{name}, {place}")
+    assert problem in str(caught.value)
+    assert len(caught.value.remedy) > 10
+
+
+def test_a_missing_file_and_a_folder_without_results_say_so(tmp_path: Path) -> None:
+    with pytest.raises(DamagedFile, match="there is no such file"):
+        open_import(tmp_path / "nothing.json")
+    with pytest.raises(DamagedFile, match=r"there is no results\.json"):
+        open_import(tmp_path)
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[:-20], lambda data: data[:60] + b"????" + data[64:]])
+def test_damaged_gzip_is_named_as_such(tmp_path: Path, damage: object) -> None:
+    assert callable(damage)
+    path = tmp_path / "results.json.gz"
+    path.write_bytes(damage(gzip.compress(_GOOD)))
+
+    with pytest.raises(DamagedFile, match="the gzip data is damaged"):
+        open_import(path)
+
+
+def test_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
+    path = tmp_path / "results.json.gz"
+    with gzip.open(path, "wb") as file:
+        file.write(b'{"info": {}, "simulations": [')
+        for _ in range(100):
+            file.write(b" " * 1_000_000)
+        file.write(b"]}")
+
+    with pytest.raises(DamagedFile, match="unpacks to more than 400 times its size"):
+        open_import(path)
+
+
+def test_nesting_that_only_stands_in_texts_is_fine(tmp_path: Path) -> None:
+    tricky = '[{"' * 300 + '\\" \\\\' + "[" * 300 + "\\"
+    _, (trial,) = imported(tmp_path, results([simulation(messages=[{"role": "user", "content": tricky}])]))
+
+    assert trial.turns[0].spoken == tricky
+
+
+@pytest.mark.parametrize("depth", [150, 250])
+def test_nesting_is_counted_across_pieces(tmp_path: Path, depth: int) -> None:
+    nested = b"[" + b" " * 20_000
+    path = write(tmp_path, b'{"a": ' + nested * depth + b"1" + b"]" * depth + b"}")
+
+    if depth < 200:
+        assert len(list(stream(path, ""))) == 1
+    else:
+        with pytest.raises(DamagedFile, match="nested more than 200 deep"):
+            list(stream(path, ""))
+
+
+def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
+    assert open_import(write(tmp_path, b"\xef\xbb\xbf" + _GOOD)).domain_name == "retail"
+
+
+@pytest.mark.parametrize("filler", ["x", "sk-", "-eyJ", "a.", "@", "ab@", "1.1.1.", "http://"])
+def test_long_texts_are_kept_whole_and_hang_nothing(tmp_path: Path, filler: str) -> None:
+    text = filler * (200_000 // len(filler))
+    message = {"role": "user", "content": text, "raw_data": {"note": text}}
+    _, (trial,) = imported(tmp_path, results([simulation(messages=[message])]))
+
+    assert trial.turns[0].spoken == text
+
+
+def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
+    one = json.dumps(simulation(messages=[{"role": "user", "content": "words " * 2000}] * 20)).encode()
+    path = tmp_path / "results.json"
+    with path.open("wb") as file:
+        file.write(b'{"info": {}, "tasks": [], "simulations": [')
+        file.write(b",".join([one] * 120))
+        file.write(b"]}")
+
+    tracemalloc.start()
+    try:
+        count = sum(1 for _ in open_import(path).trials())
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert count == 120
+    assert peak < path.stat().st_size / 3
