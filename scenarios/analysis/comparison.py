@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
-from scenarios.analysis.flake import ALPHA, Counts, Drops, drops
+from scenarios.analysis.flake import ALPHA, Counts, Drops, both_ways
 from scenarios.analysis.paired import Difference, corrected, difference
 from scenarios.analysis.trials import LeftOut, ScenarioTrials, Stability, TrialRow, gather, left_out
 
@@ -211,7 +211,7 @@ def _changes(
     known: Mapping[str, Counts], before: _Side, after: _Side, alpha: float
 ) -> tuple[tuple[Change, ...], float]:
     counts = list(known.values())
-    down, up = drops(counts, alpha), drops([one.mirrored for one in counts], alpha)
+    down, up = both_ways(counts, alpha)
     changes = tuple(
         Change(
             name,

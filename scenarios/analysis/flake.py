@@ -1,12 +1,13 @@
 """The flake band: which drops are more than the flakiness of the scenarios explains.
 
 Were the agent unchanged, all trials of a scenario would share one chance to pass. How those chances are spread over
-the scenarios is estimated from all trials together (nonparametric maximum likelihood on a grid, a few rounds of EM);
+the scenarios is estimated from all trials (nonparametric maximum likelihood on a grid, by some rounds of EM);
 a scenario's own baseline trials then say how likely an unchanged agent is to do as badly as the candidate did.
 Drops are outside the band while an unchanged agent would be expected to show at most ``alpha`` such drops for each that
 was seen: Benjamini and Hochberg 1995, with the attainable chances of discrete counts (Heyse 2011). Two runs of one
 agent therefore show any with a chance of about ``alpha`` or less. Real breaks make the spread look wider than it is,
-which errs toward silence.
+which errs toward silence. (Estimating from each side alone lists more breaks, but passed ``alpha`` in simulations: 6 %
+with 50 scenarios of 8 trials; from both together alone it listed three breaks of 114 in 79 %, as it is in 86 %.)
 """
 
 from bisect import bisect_right
@@ -57,19 +58,48 @@ class Drops:
 
 def drops(counts: Sequence[Counts], alpha: float = ALPHA) -> Drops:
     """Return which scenarios dropped by more than flakiness explains. The order of scenarios does not matter."""
-    grid, weights = _spread(Counter((c.passes + c.later_passes, c.rated + c.later_rated) for c in counts))
+    return both_ways(counts, alpha)[0]
+
+
+def both_ways(counts: Sequence[Counts], alpha: float = ALPHA) -> tuple[Drops, Drops]:
+    """Return the drops, and the rises as drops of the mirrored counts; ``alpha`` is for either by itself."""
+    grid, weights = _spread(_cells(counts))
+    later = {trials: _binomial(grid, trials) for trials in {c.later_rated for c in counts}}
+    rises = [one.mirrored for one in counts]
+    return _drops(counts, grid, weights, later, alpha), _drops(rises, grid, weights[::-1], later, alpha)
+
+
+def _drops(
+    counts: Sequence[Counts],
+    grid: list[_Logs],
+    weights: list[float],
+    later: Mapping[int, list[list[float]]],
+    alpha: float,
+) -> Drops:
     kinds = dict(sorted(Counter((c.passes, c.rated, c.later_rated) for c in counts).items()))
-    later = {trials: _binomial(grid, trials) for trials in {kind[2] for kind in kinds}}
     tails = {kind: _tail(grid, weights, later[kind[2]], *kind[:2]) for kind in kinds}
     chances = tuple(tails[c.passes, c.rated, c.later_rated][c.later_passes] if c.dropped else 1.0 for c in counts)
     limit, expected = _limit(chances, kinds, tails, alpha)
     return Drops(chances, frozenset(i for i, chance in enumerate(chances) if chance <= limit), expected)
 
 
-def _spread(cells: Mapping[tuple[int, int], int]) -> tuple[list[_Logs], list[float]]:
-    """Return chances to pass, as logarithms, and their weights, from how many scenarios have (passes, trials).
+def _cells(counts: Iterable[Counts]) -> Counter[tuple[int, int]]:
+    """Return how often there are so many (passes, trials): both sides together, and as often each by itself.
 
-    Starts flat with the weight of one scenario, so that no chance is ruled out.
+    Together they tell most of an unchanged agent; by themselves a break does not look like a coin.
+    """
+    cells: Counter[tuple[int, int]] = Counter()
+    for (passes, rated, later_passes, later_rated), many in Counter(counts).items():
+        cells[passes + later_passes, rated + later_rated] += 2 * many
+        cells[passes, rated] += many
+        cells[later_passes, later_rated] += many
+    return cells
+
+
+def _spread(cells: Mapping[tuple[int, int], int]) -> tuple[list[_Logs], list[float]]:
+    """Return chances to pass, as logarithms, and their weights, from how often there are (passes, trials).
+
+    Each round adds one such observation that is flat, so that no chance is ruled out.
     """
     most = max((trials for _, trials in cells), default=1)
     steps = max(40, 8 * (isqrt(most) + 1))  # finer than the noise of the most repeated scenario

@@ -88,9 +88,9 @@ def _breaks(scenarios: int, trials: int, discordance: float, rate: float) -> int
     """Return how many scenarios must go from all passes to all fails for the flake band to list them.
 
     An unchanged agent shows scenarios x E[p^k (1-p)^k] such drops; p is Beta-distributed with this rate and
-    discordance. Each break itself looks like a scenario with p = 1/2 where the band is estimated.
+    discordance. Each break itself counts as half a scenario with p = 1/2 where the band is estimated.
     """
-    noise = 0.25**trials
+    noise = 0.25**trials / 2
     if noise >= ALPHA:
         return None
     expected = scenarios * _full_swing(trials, discordance, rate)

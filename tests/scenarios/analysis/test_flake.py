@@ -3,7 +3,7 @@ from itertools import product
 
 import pytest
 
-from scenarios.analysis.flake import Counts, drops
+from scenarios.analysis.flake import Counts, both_ways, drops
 from tests.scenarios.analysis.simulated import flaky_agent
 
 
@@ -74,6 +74,16 @@ def test_rises_are_drops_of_the_mirror_image() -> None:
     assert rise.mirrored == Counts(4, 4, 0, 4)
     assert drops([rise]).chances == (1.0,)
     assert drops([Counts(1, 4, 2, 8)]).chances == (1.0,)  # the same rate is no drop
+
+
+def test_both_ways_are_found_with_one_spread() -> None:
+    rng = random.Random(5)
+    counts = [Counts(8, 8, 0, 8), *(pair(rng, p, p, 8) for p in flaky_agent(rng, 60)), Counts(0, 8, 8, 8)]
+    down, up = both_ways(counts)
+    assert (set(down.outside), set(up.outside)) == ({0}, {61})
+    mirrored = drops([one.mirrored for one in counts])
+    assert up.chances == pytest.approx(mirrored.chances)
+    assert up.outside == mirrored.outside
 
 
 def test_the_order_of_scenarios_does_not_matter() -> None:
