@@ -80,4 +80,7 @@ def server_environment(transactional_db: None) -> dict[str, str]:
     else:
         host = f"{database['HOST'] or '127.0.0.1'}:{database['PORT'] or 5432}"
         url = f"postgres://{database['USER']}:{database['PASSWORD']}@{host}/{database['NAME']}"
-    return {**os.environ, "DATABASE_URL": url, "DJANGO_SETTINGS_MODULE": "tests.settings"}
+    # Port 0: a `serve` or `evaluate` takes free ones, whatever else is starting on this machine.
+    parties = {"PARTY_AGENT_URL": "ws://127.0.0.1:0", "PARTY_USER_URL": "ws://127.0.0.1:0"}
+    standins = {"STANDIN_URL": "http://127.0.0.1:0/v1"}
+    return {**os.environ, **parties, **standins, "DATABASE_URL": url, "DJANGO_SETTINGS_MODULE": "tests.settings"}
