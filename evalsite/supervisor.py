@@ -4,16 +4,19 @@ Each child leads a session of its own, so that Ctrl-C reaches only the superviso
 (``evalsite.lifeline``) ends them if the supervisor is killed.
 """
 
+import fcntl
 import os
 import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TextIO
 
 START_S = 60.0
 STOP_S = 15.0
@@ -23,6 +26,7 @@ STABLE_S = 60.0  # a child that lived this long starts its backoff anew
 POLL_S = 0.1
 
 Say = Callable[[str], object]
+_reservations: list[TextIO] = []
 
 
 class StartFailed(Exception):
@@ -159,7 +163,7 @@ def is_answering(port: int, host: str = "127.0.0.1") -> bool:
 
 
 def free_port(wanted: int = 0) -> int:
-    """Return ``wanted`` when nobody listens there, else a free port."""
+    """Return ``wanted`` when nobody listens there or is about to, else a free port."""
     for port in (wanted, 0):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -167,8 +171,25 @@ def free_port(wanted: int = 0) -> int:
                 probe.bind(("127.0.0.1", port))
             except OSError:
                 continue
-            return int(probe.getsockname()[1])
+            if port == 0 or _reserve(port):
+                return int(probe.getsockname()[1])
     raise OSError("no port is free")
+
+
+def _reserve(port: int) -> bool:
+    """Lock a port for the life of this process: two that start at once would both find it free."""
+    path = Path(tempfile.gettempdir()) / f"callboard-port-{port}.lock"
+    try:
+        lock = path.open("a")
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        lock.close()
+        return False
+    _reservations.append(lock)
+    return True
 
 
 def _end_group(pid: int, name: signal.Signals) -> None:

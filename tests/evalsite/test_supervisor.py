@@ -154,3 +154,13 @@ def test_free_port_keeps_what_is_wanted_unless_it_is_taken() -> None:
     assert free_port(wanted) == wanted
     with socket.create_server(("127.0.0.1", wanted)):
         assert free_port(wanted) != wanted
+
+
+def test_a_port_is_given_out_once_though_nobody_listens_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_reservations", [])
+    wanted = free_port()
+    other = [sys.executable, "-c", f"from evalsite.supervisor import free_port; print(free_port({wanted}))"]
+    assert free_port(wanted) == wanted
+    assert int(subprocess.check_output(other)) != wanted
+    module._reservations.pop().close()
+    assert int(subprocess.check_output(other)) == wanted
