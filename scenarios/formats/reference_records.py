@@ -1,14 +1,14 @@
 """Plain records of a run and its trials, from which the reference system's run folder is written."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from scenarios.domains.base import ScenarioSpec
-from scenarios.scoring.evidence import CallRecord
+from scenarios.scoring.evidence import CallRecord, StoredEvent
 from scenarios.sides import Side
 
 REDACTED = "[REDACTED]"
@@ -71,6 +71,8 @@ class TrialExport:
     judging: JudgingRecord | None = None
     spec: ScenarioSpec | None = None
     reference_actions: tuple[Mapping[str, Any], ...] | None = None
+    events: Sequence[StoredEvent] = ()  # of all attempts, in order
+    ended_at: datetime | None = None  # in UTC
 
     @property
     def folder(self) -> str:

@@ -1,7 +1,7 @@
 """Writing the run folder of the reference system (``spec/reference-system.md`` 7), as a folder or a zip.
 
 Nothing is ever half-written: a folder appears under its name when it is complete, a stream gets a whole zip. The
-recordings (``conversation_log.wav``) and the bridge's debug log are not part of it.
+recordings (``conversation_log.wav``) are not part of it.
 """
 
 import json
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol
 
 from scenarios.formats import csv_cells
+from scenarios.formats.reference_logs import bridge_log, evaluation_line
 from scenarios.formats.reference_metrics import judge_file, latencies, metrics, stop_reason, text_of
 from scenarios.formats.reference_records import REDACTED, RunExport, TrialExport, redacted
 from scenarios.formats.reference_summary import Summary
@@ -90,19 +91,21 @@ class _Guarded:
 
 def _write_run(run: RunExport, trials: Iterable[TrialExport], sink: _Sink) -> None:
     summary = Summary()
-    with _spool() as all_metrics, _spool() as all_latencies:
+    with _spool() as all_metrics, _spool() as all_latencies, _spool() as log:
         all_latencies.write(csv_cells.row(["Scenario", "User_Transcript", "Agent_Transcript", "Latency_ms"]))
         for trial in trials:
             found = metrics(trial)
             all_metrics.write(",\n" if summary.trials else "")
             summary.add(found, judge_file(trial))
             all_metrics.write(_json(found))
+            log.write(evaluation_line(trial))
             for line in _latency_lines(trial):
                 all_latencies.write(line)
             for name, text in _trial_files(trial, found):
                 sink.write(f"{trial.folder}/{name}", text)
         sink.write("all_metrics.json", f"[\n{_content(all_metrics)}\n]\n")
         sink.write("all_latencies.csv", _content(all_latencies))
+        sink.write("evaluation_log.txt", _content(log))
     sink.write("all_summary.txt", summary.text(f"Run {run.run_id} {run.title}".rstrip()))
     sink.write("run_args.json", _json(_run_args(run)))
 
@@ -116,6 +119,7 @@ def _trial_files(trial: TrialExport, found: dict[str, Any]) -> Iterator[tuple[st
     yield "final_scenario_db_hash.txt", _hashes(trial)
     yield "conversation_log.txt", _conversation(trial)
     yield "conversation_log.seglst.json", _json(_segments(trial))
+    yield "bridge_log.txt", "".join(bridge_log(trial.events))
     for side in SIDES:
         if side in trial.call.contexts:
             yield f"bot_logs_{side}/llm_context.json", _json(trial.call.contexts[side])

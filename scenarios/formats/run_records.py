@@ -65,6 +65,8 @@ def _batch(ids: list[int], fidelity: Fidelity) -> Iterator[TrialExport]:
             judging=_judging(judged[0]) if judged else None,
             spec=spec,
             reference_actions=gold_replay(spec, fidelity).reference_actions if spec else None,
+            events=events[pk],
+            ended_at=trial.ended_at,
         )
 
 

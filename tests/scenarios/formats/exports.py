@@ -61,6 +61,7 @@ def trial(*, happened: tuple[events.Event, ...] = HAPPENED, **fields: Any) -> Tr
         outcome_reason="every gating signal passed",
         by_inaction=False,
         call=read_events(rows(*happened)),
+        events=rows(*happened),
         success_signals=("db_state_match", "clean_exit"),
         signals=SIGNALS,
         spec=spec(),
