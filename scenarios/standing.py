@@ -10,7 +10,7 @@ from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet
 from scenarios.domains.base import SIGNALS
 from scenarios.models import Run, SignalResult, Trial, Verdict
 from scenarios.scoring.config import Strictness
-from scenarios.scoring.results import OUTCOMES, RATED
+from scenarios.scoring.results import OUTCOMES, RATED, REPEATABLE
 from scenarios.scoring.rollup import (
     ItemCount,
     OutcomeCount,
@@ -91,6 +91,11 @@ class Standing:
         ended = [(outcome, self.outcomes.get(outcome, 0)) for outcome in OUTCOMES]
         waiting = [(str(status), self.statuses.get(status, 0)) for status in reversed(OPEN)]
         return [(key, count) for key, count in ended + waiting if count]
+
+    @property
+    def repeatable(self) -> list[tuple[str, int]]:
+        """Return the ended trials that may be held again, by outcome."""
+        return [(key, count) for key, count in self.parts if key in REPEATABLE]
 
     @property
     def state(self) -> RunState:

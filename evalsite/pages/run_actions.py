@@ -14,10 +14,6 @@ from evalsite.pages.runs import get_run
 from scenarios import lifecycle
 from scenarios.formats import run_records
 from scenarios.formats.reference_run import export_zip
-from scenarios.scoring.results import OUTCOMES, RATED
-
-# What "run again" offers: ended without counting in the rate.
-UNSCORED = tuple(outcome for outcome in OUTCOMES if outcome not in RATED)
 
 
 @role_required("operator")

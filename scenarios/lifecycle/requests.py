@@ -11,7 +11,7 @@ from scenarios.lifecycle import budget
 from scenarios.lifecycle.claims import HELD, Status
 from scenarios.lifecycle.withdrawal import end_unheld
 from scenarios.models import Run, Trial
-from scenarios.scoring.results import OUTCOMES, RATED
+from scenarios.scoring.results import OUTCOMES, REPEATABLE
 
 CANCELLED = "cancelled by a person"
 
@@ -64,11 +64,12 @@ def resume(run: Run) -> None:
 def rerun(run: Run, outcomes: Sequence[str]) -> int:
     """Queue ended trials with one of these outcomes again; their record goes on in the same sequence.
 
-    Scored trials are refused: trying failures until they pass is no measurement. A cancelled run is open again.
+    Passed and failed trials are refused: trying failures until they pass is no measurement. A cancelled run is open
+    again.
     """
     _check(outcomes)
-    if scored := sorted(RATED.intersection(outcomes)):
-        raise ValueError(f"trials that count in the rate cannot be run again ({', '.join(scored)}): launch a new run")
+    if ruled := sorted(set(outcomes) - REPEATABLE):
+        raise ValueError(f"trials that passed or failed cannot be run again ({', '.join(ruled)}): launch a new run")
     if budget.is_spent(Run.objects.get(pk=run.pk)):
         raise ValueError("the run has spent its cap on money: launch a new run with a higher one")
     with transaction.atomic():

@@ -21,6 +21,8 @@ OUTCOMES: tuple[Outcome, ...] = (
 )
 # The outcomes that a pass rate counts: pass / (pass + fail + stalled).
 RATED: frozenset[Outcome] = frozenset({"pass", "fail", "stalled"})
+# Trials that may be held again. A stalled call is rated, yet nothing was tried in it (the reference resumes it too).
+REPEATABLE: frozenset[Outcome] = frozenset(OUTCOMES) - {"pass", "fail"}
 # What a verdict is about: a claim or predicate of a signal, or what upstream demands beside the signals.
 Subject = Signal | Literal["communicate", "action"]
 # passed, failed, not_applicable: whitelisted signals; excluded: not whitelisted but has a value;

@@ -66,6 +66,16 @@ def test_what_has_no_score_can_be_run_again(acting: Client) -> None:
     acting.wake.assert_called_once()  # type: ignore[attr-defined]
 
 
+def test_what_can_be_run_again_is_offered_and_stalled_calls_are_not_ticked(acting: Client) -> None:
+    run = make_run(4, 1, ["pass", "fail", "infra_error", "stalled"])
+    page = acting.get(f"/runs/{run.pk}/").content.decode()
+    assert '<input type="checkbox" name="outcome" value="infra_error" checked>' in page
+    assert '<input type="checkbox" name="outcome" value="stalled">' in page
+    assert 'value="fail" checked' not in page
+    going = make_run(2, 1, ["running", "pass"])
+    assert "Run again" not in acting.get(f"/runs/{going.pk}/").content.decode()
+
+
 @pytest.mark.parametrize("outcome", ["fail", "pass", "nonsense"])
 def test_scored_calls_are_not_tried_until_they_pass(acting: Client, outcome: str) -> None:
     run = make_run(2, 1, ["pass", "fail"])

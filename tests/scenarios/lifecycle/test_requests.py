@@ -112,7 +112,13 @@ def test_rerun_opens_a_cancelled_run_again(operator: User) -> None:
     assert len(lifecycle.claim(5)) == 2
 
 
-@pytest.mark.parametrize("outcome", ["pass", "fail", "stalled"])
+def test_a_stalled_trial_can_be_held_again_and_keeps_its_record() -> None:
+    run = make_run(3, outcomes=["pass", "fail", "stalled"])
+    assert lifecycle.rerun(run, ["stalled"]) == 1
+    assert sorted(outcomes(run)) == ["", "fail", "pass"]
+
+
+@pytest.mark.parametrize("outcome", ["pass", "fail"])
 def test_scored_trials_are_not_tried_until_they_pass(outcome: str) -> None:
     run = make_run(1, outcomes=[outcome])
     with pytest.raises(ValueError, match=f"{outcome}.*launch a new run"):
