@@ -5,6 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+import time_machine
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
@@ -156,7 +157,8 @@ def test_the_system_page_tells_a_silent_lane_from_a_living_one(client: Client, v
             key=uuid4(), host=host, pid=1, width=16, running=3, heartbeat_at=now - timedelta(seconds=silent_s)
         )
     client.force_login(viewer)
-    text = client.get("/settings/system/").content.decode()
+    with time_machine.travel(now, tick=False):
+        text = client.get("/settings/system/").content.decode()
     assert "alive, last sign" in text
     assert "silent for 5m00s" in text
     assert "3 of 16" in text
