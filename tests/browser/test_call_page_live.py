@@ -1,6 +1,5 @@
 """Watching a call in a real browser: streaming, reloading, losing the server, hanging up, coming to the end."""
 
-import re
 from collections.abc import Callable
 
 import pytest
@@ -57,7 +56,7 @@ def test_turns_appear_as_they_are_spoken_without_anything_moving(call: Call, ope
         expect(page.locator(f"#turn-{call.turns}")).to_be_in_viewport()
     call.tool("get_order_details", {"order_id": "#W1"}, {"status": "delivered"})
     expect(page.locator("#call-1")).to_contain_text("#W1")
-    expect(page.locator("#live-line [data-age]")).to_have_text(re.compile(r"^\d s ago$"))
+    expect(page.locator("#live-line [data-age]")).to_have_text("0 s ago")
     assert page.locator("#marks a").count() == call.turns + 1
     expect_all(page, call)
     assert page.evaluate("window.shift") < 0.01
