@@ -8,6 +8,11 @@ from scenarios.domains.base import Refusal, Tool, ToolArguments, ToolContext, To
 from scenarios.domains.calculator import BadCharacter, NotComputable, calculate
 
 
+def not_found(kind: str, what: str) -> Refusal:
+    """Return the refusal of a lookup."""
+    return Refusal(kind, f"{what} not found.", "not_found")
+
+
 class CalculateTool(Tool):
     """Arithmetic, so that a model need not do it in its head."""
 

@@ -9,6 +9,7 @@ from pydantic import Field
 from scenarios.domains.base import NoArguments, Tool, ToolArguments, ToolContext
 from scenarios.domains.tau2_airline import store
 from scenarios.domains.tau2_airline.normalize import flight_key
+from scenarios.domains.tau2_tools import not_found
 from scenarios.state.overlay import Overlay
 
 _NEXT_DAY = "+1"
@@ -123,7 +124,7 @@ class GetFlightStatusTool(Tool):
         """Return the status. Whether the flight or the day is unknown makes no difference, as in the reference."""
         flight = context.db.table("flights").get(flight_key(args.flight_number))
         if flight is None or args.date not in flight["dates"]:
-            raise store.not_found("flight_date_not_found", f"Flight {args.flight_number} on {args.date}")
+            raise not_found("flight_date_not_found", f"Flight {args.flight_number} on {args.date}")
         departure = flight["dates"][args.date]
         return {"status": "success", "flight_status": departure["status"]}
 

@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field
 
 from scenarios.domains.base import Refusal, ToolContext
 from scenarios.domains.tau2_airline.normalize import flight_key, reservation_key, user_key
+from scenarios.domains.tau2_tools import not_found
 from scenarios.state.overlay import Overlay
 
 Record = Mapping[str, Any]
@@ -41,11 +42,6 @@ class Leg(BaseModel):
 
     flight_number: str = Field(description="Such as 'HAT001'.")
     date: str = Field(description="The day of departure, such as '2024-05-01'.")
-
-
-def not_found(kind: str, what: str) -> Refusal:
-    """Return the refusal of a lookup."""
-    return Refusal(kind, f"{what} not found.", "not_found")
 
 
 def find_user(db: Overlay, user_id: str) -> Record:

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from scenarios.domains.base import NoArguments, Tool, ToolArguments, ToolContext
 from scenarios.domains.tau2_retail import store
+from scenarios.domains.tau2_tools import not_found
 
 
 class OfOrder(ToolArguments):
@@ -40,7 +41,7 @@ class FindUserIdByNameZipTool(Tool):
             name = user["name"]
             if (name["first_name"].lower(), name["last_name"].lower(), user["address"]["zip"]) == wanted:
                 return {"status": "success", "user_id": user_id}
-        raise store.not_found("user_not_found", "User")
+        raise not_found("user_not_found", "User")
 
 
 class FindUserIdByEmailTool(Tool):
@@ -58,7 +59,7 @@ class FindUserIdByEmailTool(Tool):
         for user_id, user in context.db.table("users").items():
             if user["email"].lower() == args.email.lower():
                 return {"status": "success", "user_id": user_id}
-        raise store.not_found("user_not_found", "User")
+        raise not_found("user_not_found", "User")
 
 
 class GetOrderDetailsTool(Tool):
@@ -90,7 +91,7 @@ class GetProductDetailsTool(Tool):
         """Return the product."""
         product = context.db.table("products").get(args.product_id)
         if product is None:
-            raise store.not_found("product_not_found", f"Product {args.product_id}")
+            raise not_found("product_not_found", f"Product {args.product_id}")
         return product
 
 
@@ -109,7 +110,7 @@ class GetItemDetailsTool(Tool):
         for product in context.db.table("products").values():
             if args.item_id in product["variants"]:
                 return product["variants"][args.item_id]
-        raise store.not_found("item_not_found", f"Item {args.item_id}")
+        raise not_found("item_not_found", f"Item {args.item_id}")
 
 
 class GetUserDetailsTool(Tool):

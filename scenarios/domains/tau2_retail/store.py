@@ -6,14 +6,10 @@ from typing import Any
 
 from scenarios.domains.base import Refusal, ToolContext
 from scenarios.domains.tau2_retail.normalize import order_key, user_key
+from scenarios.domains.tau2_tools import not_found
 from scenarios.state.overlay import Overlay
 
 Record = Mapping[str, Any]
-
-
-def not_found(kind: str, what: str) -> Refusal:
-    """Return the refusal of a lookup."""
-    return Refusal(kind, f"{what} not found.", "not_found")
 
 
 def find_order(db: Overlay, order_id: str) -> Record:
