@@ -5,7 +5,8 @@ const launchForm = document.getElementById("launch");
 
 if (launchForm) {
   // Tags and personas belong to the domain: the page comes again with what was typed.
-  launchForm.elements.domain?.addEventListener("change", () => {
+  launchForm.elements.domain?.addEventListener("change", (event) => {
+    event.stopPropagation(); // the summary of a page that is about to go is not worth asking for
     const typed = new URLSearchParams(new FormData(launchForm));
     for (const name of ["csrfmiddlewaretoken", "launch_key", "tags", "persona", "ids"]) typed.delete(name);
     location.assign(`${location.pathname}?${typed}`);
