@@ -42,6 +42,15 @@ class Profile(models.Model):
     )
     # Request parameters: temperature, top_p, seed, max_tokens, timeout_s...
     parameters = models.JSONField(default=dict, blank=True)
+    # Judges only: what they are told (none: the built-in text), and how replies are asked for.
+    prompt = models.ForeignKey(
+        "scenarios.JudgePrompt", null=True, blank=True, on_delete=models.PROTECT, related_name="profiles"
+    )
+    structure = models.CharField(
+        max_length=8,
+        choices=[("auto", "by schema where the endpoint has it"), ("schema", "by schema"), ("plain", "plain text")],
+        default="auto",
+    )
     # External parties only: ws:// or wss:// address, and whether tools run with us or with them.
     address = models.CharField(max_length=300, blank=True)
     tools_run = models.CharField(

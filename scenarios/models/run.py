@@ -32,6 +32,10 @@ class Run(models.Model):
     cancelled_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
+    # The file that an imported run came from; its calls were held elsewhere.
+    imported_from = models.ForeignKey(
+        "scenarios.ImportedFile", null=True, blank=True, on_delete=models.SET_NULL, related_name="runs"
+    )
     # Dollars spent so far, summed from finished calls; null when a price is unknown.
     cost = models.FloatField(null=True, blank=True)
 

@@ -31,6 +31,12 @@ class Trial(models.Model):
     # The outcome by the other strictness than the run's (scenarios.scoring.config); the same where nothing was scored.
     other_outcome = models.CharField(max_length=16, blank=True)
     outcome_reason = models.CharField(max_length=300, blank=True)
+    # What scoring alone decided, where people's rulings changed ``outcome``; '' where they did not.
+    judged_outcome = models.CharField(max_length=16, blank=True)
+    judged_reason = models.CharField(max_length=300, blank=True)
+    # How many of its verdicts people overruled; whose fault a failure is ('': no rule decides and nobody has said).
+    overruled_count = models.PositiveSmallIntegerField(default=0)
+    fault = models.CharField(max_length=8, blank=True)
     lease = models.UUIDField(null=True, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
     attempts = models.PositiveSmallIntegerField(default=0)
@@ -54,6 +60,8 @@ class Trial(models.Model):
     prompt_tokens = models.PositiveIntegerField(null=True, blank=True)
     completion_tokens = models.PositiveIntegerField(null=True, blank=True)
     cost = models.FloatField(null=True, blank=True)
+    # The recording of the attempt that counts, as a name in the storage of artefacts; '' without one.
+    audio = models.CharField(max_length=200, blank=True)
     # passed, failed, not_applicable, excluded, undecided: lists of signals, for grids without a join.
     breakdown = models.JSONField(default=dict)
 
