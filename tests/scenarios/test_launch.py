@@ -186,7 +186,8 @@ def test_ten_thousand_trials_are_launched_in_few_statements(
 ) -> None:
     make_scenarios(100)
     config = make_config([f"toy__{number}" for number in range(1, 101)], 100)
-    with django_assert_max_num_queries(300):
+    # SQLite takes 999 values in a statement: about 30 rows.
+    with django_assert_max_num_queries(400):
         run = launch(config, person=None)
     assert run.trials.count() == 10_000
     assert run.trials.latest("position").position == 9_999
