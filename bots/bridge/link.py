@@ -1,7 +1,7 @@
 """One socket to one party: messages out, messages in, answers matched by id."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import count
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,7 +10,18 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
 
 from bots.bridge.contract import PartyFailed
-from bots.bridge.wire import MAX_FRAME_BYTES, MAX_SEND_BYTES, RTVI_VERSION, BadFrame, Message, decode, encode
+from bots.bridge.wire import (
+    MAX_FRAME_BYTES,
+    MAX_SEND_BYTES,
+    RTVI_VERSION,
+    AudioFrame,
+    BadFrame,
+    Interruption,
+    Message,
+    encode,
+    encode_audio,
+    read_frame,
+)
 from scenarios.sides import Side
 
 CONNECT_WAITS_S = (0.2, 0.5, 1.0, 2.0)
@@ -26,7 +37,8 @@ Heard = tuple[Side, Message]
 class Link:
     """The bridge's end of the socket to ``side``.
 
-    Answers go to whoever asked; all else goes to ``inbox``, last of all a message of type ``closed``.
+    Answers go to whoever asked, speech to ``on_audio``, in the order of the socket; all else goes to ``inbox``, last of
+    all a message of type ``closed``.
     """
 
     def __init__(self, side: Side, address: str, inbox: "asyncio.Queue[Heard]") -> None:
@@ -38,6 +50,8 @@ class Link:
         self._socket: ClientConnection | None = None
         self._reader: asyncio.Task[None] | None = None
         self._closed: PartyFailed | None = None
+        # On the voice channel; raises PartyFailed for speech that is of no use.
+        self.on_audio: Callable[[AudioFrame | Interruption], None] | None = None
 
     async def open(self) -> None:
         """Connect, trying a few times: a party server that restarts is back within a second. Raises PartyFailed."""
@@ -75,6 +89,10 @@ class Link:
         """Send a ``client-message`` that asks for no answer. Raises PartyFailed."""
         await self._send("client-message", {"t": kind, "d": data}, str(next(self._ids)))
 
+    async def send_audio(self, pcm: bytes, rate: int) -> None:
+        """Let the party hear a piece of mono speech, 16-bit samples. Raises PartyFailed."""
+        await self._send_frame(encode_audio(pcm, rate))
+
     async def request(self, kind: str, data: Mapping[str, Any], timeout_s: float = ANSWER_S) -> Mapping[str, Any]:
         """Send a ``client-message`` and return the ``d`` of its answer. Raises PartyFailed."""
         id_ = str(next(self._ids))
@@ -99,9 +117,11 @@ class Link:
         return answer if isinstance(answer, dict) else {}
 
     async def _send(self, type_: str, data: Mapping[str, Any], id_: str) -> None:
+        await self._send_frame(encode(type_, data, id_))
+
+    async def _send_frame(self, payload: bytes) -> None:
         if self._closed is not None:
             raise self._closed
-        payload = encode(type_, data, id_)
         if len(payload) > MAX_SEND_BYTES:
             text = f"a message of {len(payload)} bytes to the {self.side} party is over {MAX_SEND_BYTES}"
             raise PartyFailed("message_too_large", text, retry=False, side=self.side)
@@ -115,13 +135,17 @@ class Link:
         assert self._socket is not None
         try:
             while True:
-                message = decode(await self._socket.recv())
-                if message is not None:
-                    self._dispatch(message)
+                frame = read_frame(await self._socket.recv())
+                if isinstance(frame, Message):
+                    self._dispatch(frame)
+                elif frame is not None and self.on_audio is not None:
+                    self.on_audio(frame)
         except ConnectionClosed as error:
             failure = self._why_closed(error)
         except BadFrame as error:
             failure = PartyFailed("bad_frame", f"the {self.side} party sent {error}", side=self.side)
+        except PartyFailed as unusable:
+            failure = unusable
         self._closed = failure
         for future in self._pending.values():
             if not future.done():

@@ -28,6 +28,20 @@ class BadFrame(ValueError):
 
 
 @dataclass(frozen=True)
+class AudioFrame:
+    """A piece of a party's speech: 16-bit little-endian samples, channels interleaved, at ``rate`` samples a second."""
+
+    pcm: bytes
+    rate: int
+    channels: int = 1
+
+
+@dataclass(frozen=True)
+class Interruption:
+    """The party was interrupted: what it said and nobody heard yet is void."""
+
+
+@dataclass(frozen=True)
 class Message:
     """One RTVI message. ``data`` is {} where the sender put no object."""
 
@@ -44,16 +58,42 @@ def encode(type_: str, data: Mapping[str, Any], id_: str = "") -> bytes:
     return payload
 
 
+def encode_audio(pcm: bytes, rate: int) -> bytes:
+    """Return the frame of a piece of mono speech."""
+    frame = _Frame()
+    frame.audio.audio = pcm
+    frame.audio.sample_rate = rate
+    frame.audio.num_channels = 1
+    payload: bytes = frame.SerializeToString()
+    return payload
+
+
 def decode(payload: bytes | str) -> Message | None:
     """Return the message of a frame; None for frames that carry none (audio, interruptions). Raises BadFrame."""
+    frame = read_frame(payload)
+    return frame if isinstance(frame, Message) else None
+
+
+def read_frame(payload: bytes | str) -> Message | AudioFrame | Interruption | None:
+    """Return what a frame carries; None for what is nothing to the bridge (text, transcription). Raises BadFrame."""
     if isinstance(payload, str):
         raise BadFrame("a text frame where a protobuf frame was expected")
     try:
         frame = _Frame.FromString(payload)
     except DecodeError as error:
         raise BadFrame(f"not a protobuf frame: {error}") from error
-    if frame.WhichOneof("frame") != "message":
-        return None
+    match frame.WhichOneof("frame"):
+        case "message":
+            return _read_message(frame)
+        case "audio":
+            audio = frame.audio
+            return AudioFrame(audio.audio, audio.sample_rate, audio.num_channels)
+        case "interruption":
+            return Interruption()
+    return None
+
+
+def _read_message(frame: Any) -> Message:
     content = _parse(frame.message.data)
     if not isinstance(content, dict) or content.get("label") != LABEL or not isinstance(content.get("type"), str):
         raise BadFrame(f"not an RTVI message: {frame.message.data[:80]!r}")
