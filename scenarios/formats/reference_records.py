@@ -1,4 +1,4 @@
-"""Plain records of a run and its trials, from which the reference system's run folder is written."""
+"""Plain records of a run and its trials, from which every form of export is written."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -40,6 +40,13 @@ class VerdictRecord:
     reason: str
     error: str
     detail: Mapping[str, Any] = field(default_factory=dict)
+    evidence: Sequence[Mapping[str, Any]] = ()  # quotes: text, turn, seq, found
+    scoring: int = 1
+    fingerprint: str = ""  # of the judge, the claim and its evidence; '' for predicates
+    judge: str = ""  # profile, model and the start of the version's fingerprint
+    # The ruling that counts where people have spoken, and as what they did.
+    effective: bool | None = None
+    ruled_by: str = ""
 
 
 @dataclass(frozen=True)
@@ -52,6 +59,26 @@ class JudgingRecord:
     score: float | None
     reason: str
     error: str
+
+
+@dataclass(frozen=True)
+class TrialRow:
+    """What the trial's own row says, for forms that do not read the call. None: unknown or not measured."""
+
+    status: str = ""
+    end_reason: str = ""
+    error_kind: str = ""
+    attempts: int = 1
+    turns: int = 0
+    duration_ms: int | None = None
+    response_p50_ms: float | None = None
+    prompt_tokens: int | None = None  # the agent's in its last attempt
+    completion_tokens: int | None = None
+    cost: float | None = None  # dollars, of everybody in all attempts
+    # What scoring alone decided where people's rulings changed the outcome, and how many they overruled.
+    judged_outcome: str = ""
+    overruled: int = 0
+    fault: str = ""
 
 
 @dataclass(frozen=True)
@@ -73,6 +100,10 @@ class TrialExport:
     reference_actions: tuple[Mapping[str, Any], ...] | None = None
     events: Sequence[StoredEvent] = ()  # of all attempts, in order
     ended_at: datetime | None = None  # in UTC
+    started_at: datetime | None = None  # in UTC
+    fingerprint: str = ""  # of the scenario, as the run froze it
+    tags: tuple[str, ...] = ()
+    row: TrialRow = field(default_factory=TrialRow)
 
     @property
     def folder(self) -> str:
@@ -100,6 +131,22 @@ class RunExport:
     started_at: datetime
     config: Mapping[str, Any]
     secrets: tuple[str, ...] = ()
+    domain: str = ""
+    channel: str = "text"
+    fingerprint: str = ""
+    is_rehearsal: bool = False
+    imported_from: str = ""  # name of the file of another tool; '' for a run that was held here
+    trial_count: int = 0
+    not_ended: int = 0  # trials that no export holds, since they have not ended
+
+    @property
+    def strictness(self) -> str:
+        """Return by which rule the outcomes were decided; '' for a run that was scored elsewhere."""
+        return str(self.config.get("strictness") or "")
+
+    def party(self, role: str) -> Mapping[str, Any]:
+        """Return the frozen profile of agent, caller or judge; empty without one."""
+        return self.config.get(role) or {}
 
     @property
     def folder(self) -> str:

@@ -5,11 +5,19 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from scenarios import catalogue
 from scenarios.domains.base import Fidelity, ScenarioSpec
-from scenarios.formats.reference_records import JudgingRecord, RunExport, SignalRecord, TrialExport, VerdictRecord
+from scenarios.formats.reference_records import (
+    JudgingRecord,
+    RunExport,
+    SignalRecord,
+    TrialExport,
+    TrialRow,
+    VerdictRecord,
+)
 from scenarios.models import Judging, Run, SignalResult, Trial, TrialEvent, Verdict
 from scenarios.replay import gold_replay
 from scenarios.scoring.evidence import read_events
@@ -30,22 +38,36 @@ def run_export(run: Run) -> RunExport:
         started_at=timezone.localtime(run.launched_at),
         config=run.config,
         secrets=tuple(sorted(key for key in keys if len(key) >= _SHORTEST_SECRET)),
+        domain=run.domain,
+        channel=run.channel,
+        fingerprint=run.fingerprint,
+        is_rehearsal=run.is_rehearsal,
+        imported_from=run.imported_from.name if run.imported_from else "",
+        trial_count=run.trial_count,
+        not_ended=run.trials.exclude(status__in=Trial.ENDED).count(),
     )
 
 
-def trial_exports(run: Run, *, batch: int = BATCH) -> Iterator[TrialExport]:
-    """Yield the ended trials of a run in their order, a batch of rows in memory at a time."""
-    ids = list(run.trials.filter(status__in=Trial.ENDED).order_by("position", "pk").values_list("pk", flat=True))
+def trial_exports(
+    run: Run, *, batch: int = BATCH, trials: QuerySet[Trial] | None = None, with_calls: bool = True
+) -> Iterator[TrialExport]:
+    """Yield the ended trials of a run in their order, a batch of rows in memory at a time.
+
+    ``trials`` chooses among them. Without ``with_calls`` no event is read, so that a record's call is empty.
+    """
+    chosen = (run.trials.all() if trials is None else trials).filter(status__in=Trial.ENDED)
+    ids = list(chosen.order_by("position", "pk").values_list("pk", flat=True))
     fidelity: Fidelity = run.config.get("fidelity", "canonical")
+    prints = {entry["name"]: entry["fingerprint"] for entry in run.config.get("scenarios") or ()}
     for start in range(0, len(ids), batch):
-        yield from _batch(ids[start : start + batch], fidelity)
+        yield from _batch(ids[start : start + batch], fidelity, prints, with_calls)
 
 
-def _batch(ids: list[int], fidelity: Fidelity) -> Iterator[TrialExport]:
+def _batch(ids: list[int], fidelity: Fidelity, prints: Mapping[str, str], with_calls: bool) -> Iterator[TrialExport]:
     trials = Trial.objects.select_related("scenario").in_bulk(ids)
-    events = _by_trial(TrialEvent.objects.filter(trial__in=ids))
+    events = _by_trial(TrialEvent.objects.filter(trial__in=ids) if with_calls else ())
     signals = _latest(SignalResult.objects.filter(trial__in=ids))
-    verdicts = _latest(Verdict.objects.filter(trial__in=ids))
+    verdicts = _latest(Verdict.objects.filter(trial__in=ids).select_related("judge", "effective"))
     judgings = _latest(Judging.objects.filter(trial__in=ids))
     for pk in ids:
         trial, scoring = trials[pk], max((row.scoring for row in signals[pk]), default=None)
@@ -67,6 +89,10 @@ def _batch(ids: list[int], fidelity: Fidelity) -> Iterator[TrialExport]:
             reference_actions=gold_replay(spec, fidelity).reference_actions if spec else None,
             events=events[pk],
             ended_at=trial.ended_at,
+            started_at=trial.started_at,
+            fingerprint=prints.get(trial.scenario.name, ""),
+            tags=tuple(trial.scenario.tags),
+            row=_row(trial),
         )
 
 
@@ -94,7 +120,40 @@ def _latest(rows: Iterable[Any]) -> Mapping[int, list[Any]]:
 
 
 def _verdict(row: Verdict) -> VerdictRecord:
-    return VerdictRecord(row.signal, row.index, row.claim, row.passed, row.reason, row.error, row.detail)
+    effective = getattr(row, "effective", None)
+    return VerdictRecord(
+        signal=row.signal,
+        index=row.index,
+        claim=row.claim,
+        passed=row.passed,
+        reason=row.reason,
+        error=row.error,
+        detail=row.detail,
+        evidence=row.evidence,
+        scoring=row.scoring,
+        fingerprint=row.fingerprint,
+        judge=f"{row.judge.profile} {row.judge.model} {row.judge.fingerprint[:12]}" if row.judge else "",
+        effective=effective.passed if effective else None,
+        ruled_by=effective.by if effective else "",
+    )
+
+
+def _row(trial: Trial) -> TrialRow:
+    return TrialRow(
+        status=trial.status,
+        end_reason=trial.end_reason,
+        error_kind=trial.error_kind,
+        attempts=trial.attempts,
+        turns=trial.turn_count,
+        duration_ms=trial.duration_ms,
+        response_p50_ms=trial.response_p50_ms,
+        prompt_tokens=trial.prompt_tokens,
+        completion_tokens=trial.completion_tokens,
+        cost=trial.cost,
+        judged_outcome=trial.judged_outcome,
+        overruled=trial.overruled_count,
+        fault=trial.fault,
+    )
 
 
 def _judging(row: Judging) -> JudgingRecord:
