@@ -100,7 +100,7 @@ class JudgeAnswer:
             index: judge_request.verdict_fingerprint(self.model, self.parameters, self.request, claim)
             for index, claim in enumerate(self.request.claims, 1)
         }
-        return JudgeWork(version, columns, fingerprints)
+        return JudgeWork(version, columns, fingerprints, dict(enumerate(self.request.subjects, 1)))
 
 
 class _Failed(Exception):

@@ -261,12 +261,13 @@ def _state(row: Row) -> str:
 
 
 def _item_counts(run: Run) -> list[ItemCount]:
-    rows = _latest(Verdict.objects.filter(trial__run=run), "signal", "passed", "error")
+    """Count rulings; where people have ruled, theirs count."""
+    rows = _latest(Verdict.objects.filter(trial__run=run), "signal", "passed", "error", "effective__passed")
     return [
         ItemCount(
             row["signal"],
-            row["passed"],
-            bool(row["error"]) and row["signal"] == "nl_assertion",
+            row["passed"] if row["effective__passed"] is None else row["effective__passed"],
+            bool(row["error"]) and row["signal"] == "nl_assertion" and row["effective__passed"] is None,
             row["trial__outcome"],
             row["count"],
         )

@@ -27,6 +27,7 @@ from scenarios.lifecycle.requests import (
     rescore,
     resume,
 )
+from scenarios.lifecycle.rulings import counting_reviews, deciding_review, settle
 
 __all__ = [
     "LEASE_S",
@@ -40,6 +41,8 @@ __all__ = [
     "cancel_trial",
     "claim",
     "cost_of",
+    "counting_reviews",
+    "deciding_review",
     "expire_leases",
     "fail_attempt",
     "finish",
@@ -55,5 +58,6 @@ __all__ = [
     "rerun",
     "rescore",
     "resume",
+    "settle",
     "will_retry",
 ]

@@ -13,8 +13,9 @@ from scenarios.events import TrialFinished
 from scenarios.lifecycle import budget
 from scenarios.lifecycle.claims import MAX_ATTEMPTS, Claim, Status, fenced
 from scenarios.lifecycle.record import NewEvent
+from scenarios.lifecycle.rulings import settle
 from scenarios.lifecycle.withdrawal import status_of
-from scenarios.models import JudgeVersion, Judging, Run, Trial, Verdict
+from scenarios.models import JudgeVersion, Judging, Review, Run, Trial, Verdict
 from scenarios.scoring.results import Decision, Outcome, SignalResult, VerdictResult
 from scenarios.storable import storable
 
@@ -38,8 +39,9 @@ class JudgeWork:
 
     version: Mapping[str, Any]
     columns: Mapping[str, Any]
-    # Verdict fingerprints by claim number.
+    # Verdict fingerprints, and what each ruling is about, by claim number.
     fingerprints: Mapping[int, str] = field(default_factory=dict)
+    subjects: Mapping[int, str] = field(default_factory=dict)
 
 
 def begin_scoring(claim: Claim, events: Sequence[NewEvent] = ()) -> bool:
@@ -68,6 +70,8 @@ def finish(
         if not _end(claim, decision.outcome, decision.reason, events, was=[Status.SCORING], **changes):
             return False
         _store_scoring(claim.trial_id, decision, results, judged)
+        if Review.objects.filter(verdict__trial=claim.trial_id).exists():
+            settle([claim.trial_id])
         budget.charge(claim.run_id, claim.config, claim.trial_id)
     return True
 
@@ -196,4 +200,5 @@ def _verdict(
         detail=storable(verdict.detail),
         judge=judge if is_judged else None,
         fingerprint=judged.fingerprints.get(verdict.index, "") if judged and is_judged else "",
+        subject=judged.subjects.get(verdict.index, "") if judged and is_judged else "",
     )

@@ -33,6 +33,7 @@ class Trial(models.Model):
     outcome_reason = models.CharField(max_length=300, blank=True)
     # What scoring alone decided, where people's rulings changed ``outcome``; '' where they did not.
     judged_outcome = models.CharField(max_length=16, blank=True)
+    judged_other_outcome = models.CharField(max_length=16, blank=True)
     judged_reason = models.CharField(max_length=300, blank=True)
     # How many of its verdicts people overruled; whose fault a failure is ('': no rule decides and nobody has said).
     overruled_count = models.PositiveSmallIntegerField(default=0)

@@ -16,6 +16,9 @@ class SignalResult(models.Model):
     state = models.CharField(max_length=16)
     is_gating = models.BooleanField()
     value = models.JSONField(null=True)
+    # What scoring alone said, where people's rulings changed ``state`` and ``value``; '' where they did not.
+    judged_state = models.CharField(max_length=16, blank=True)
+    judged_value = models.JSONField(null=True)
     # db_state_match: expected_hash, actual_hash, diff; is_action_match: matched, missing, extra...
     detail = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -46,6 +49,8 @@ class Verdict(models.Model):
     judge = models.ForeignKey(JudgeVersion, null=True, on_delete=models.PROTECT, related_name="verdicts")
     # SHA-256 of model, parameters, prompt version, claim and evidence; '' for predicates.
     fingerprint = models.CharField(max_length=64, blank=True)
+    # SHA-256 of the claim and the call's whole record, whoever judged: people's rulings hold for all verdicts on it.
+    subject = models.CharField(max_length=64, blank=True, db_index=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

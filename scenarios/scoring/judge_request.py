@@ -61,6 +61,8 @@ class JudgeRequest:
     system_prompt: str
     user_content: str
     truncation: str = ""  # what was left out of the record to fit the window, in words
+    # What each claim's ruling is about (see ``subject``), in the order of the claims.
+    subjects: tuple[str, ...] = ()
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -101,6 +103,7 @@ def build(spec: ScenarioSpec, gold: Gold, evidence: Evidence, *, window_chars: i
         system_prompt=SYSTEM_PROMPT,
         user_content="\n\n".join(parts),
         truncation=transcript.note,
+        subjects=tuple(subject(claim, lines) for claim in spec.nl_assertions),
     )
 
 
@@ -122,6 +125,11 @@ def reply_schema(claims: int) -> dict[str, Any]:
             "nl_assertion_verdicts": {"type": "array", "items": verdict},
         }
     )
+
+
+def subject(claim: str, lines: Sequence[str]) -> str:
+    """Return the SHA-256 of a claim and the whole record of the call: a person's ruling on it outlives the judge."""
+    return _sha256([claim, list(lines)])
 
 
 def judge_fingerprint(model: str, parameters: Mapping[str, Any], prompt_version: str | None = None) -> str:

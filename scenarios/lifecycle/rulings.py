@@ -1,0 +1,188 @@
+"""What people's rulings make of a call: the effective verdicts, and the outcome that follows from them, at once."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import get_args
+
+from django.db import transaction
+from django.db.models import Max
+
+from scenarios.events import OutcomeRevised
+from scenarios.lifecycle.record import note
+from scenarios.models import EffectiveVerdict, JudgeBatch, Judging, Review, SignalResult, Trial, Verdict
+from scenarios.scoring.effective import ClaimRuling, Effective, RuledBy, ScoredSignal, effective
+from scenarios.scoring.results import SignalState
+
+Stage, Ruling = Review.Stage, Review.Ruling
+# The stages of one person's reviews: the later counts, and adjudication counts above all.
+_ORDER = {Stage.BLIND: 0, Stage.REVEALED: 1, Stage.ADJUDICATION: 2}
+
+
+def settle(trials: Iterable[int]) -> list[int]:
+    """Bring ended trials in line with the reviews of their verdicts; returns those whose outcome changed.
+
+    Safe to repeat, and to call for trials that nobody reviewed. Everything is made from the append-only reviews.
+    """
+    changed = []
+    for pk in sorted(set(trials)):
+        with transaction.atomic():
+            trial = Trial.objects.select_for_update(of=("self",)).select_related("run").get(pk=pk)
+            if trial.status in Trial.ENDED and _settle(trial):
+                changed.append(pk)
+    return changed
+
+
+def counting_reviews(reviews: Sequence[Review]) -> list[Review]:
+    """Return each person's review that counts: the newest of the latest stage; a withdrawn one counts no more."""
+    newest: dict[tuple[str, str], Review] = {}
+    for review in sorted(reviews, key=lambda review: review.pk):
+        newest[review.rater, review.stage] = review
+    by_person: dict[str, Review] = {}
+    for review in newest.values():
+        other = by_person.get(review.rater)
+        if review.ruling != Ruling.WITHDRAWN and (
+            other is None or _ORDER[Stage(review.stage)] > _ORDER[Stage(other.stage)]
+        ):
+            by_person[review.rater] = review
+    return list(by_person.values())
+
+
+def deciding_review(reviews: Sequence[Review]) -> Review | None:
+    """Return the review that makes a verdict's effective ruling.
+
+    That is the newest adjudication, else the ruling on which all reviewers agree who could tell. Reviewers who
+    disagree change nothing until somebody adjudicates.
+    """
+    ruling = [review for review in counting_reviews(reviews) if review.ruling in (Ruling.PASS, Ruling.FAIL)]
+    settled = [review for review in ruling if review.stage == Stage.ADJUDICATION]
+    if settled:
+        return max(settled, key=lambda review: review.pk)
+    if len({review.ruling for review in ruling}) != 1:
+        return None
+    return max(ruling, key=lambda review: review.pk)
+
+
+def _settle(trial: Trial) -> bool:
+    verdicts = _verdicts(trial)
+    claims = [_claim(verdict, decided, void) for verdict, decided, void in _rulings(trial, verdicts)]
+    rows = _signals(trial)
+    if not any(claim.by != "judge" or claim.passed is None for claim in claims) and not _was_revised(trial, rows):
+        return False
+    signals = [_scored(row) for row in rows]
+    is_upstream = trial.run.config.get("strictness") == "upstream"
+    demands_met = _demands_met(trial)
+
+    def decide(judged: str, reason: str, *, demanded: bool) -> Effective:
+        met = demands_met or not demanded
+        return effective(judged, reason, signals, claims, met)  # type: ignore[arg-type]
+
+    judged, reason = trial.judged_outcome or trial.outcome, trial.judged_reason or trial.outcome_reason
+    other = trial.judged_other_outcome or trial.other_outcome
+    result = decide(judged, reason, demanded=is_upstream)
+    _store_signals(rows, signals, result)
+    before = trial.outcome
+    is_revised = result.outcome != judged
+    other_now = decide(other, "", demanded=not is_upstream).outcome
+    Trial.objects.filter(pk=trial.pk).update(
+        outcome=result.outcome,
+        outcome_reason=result.reason[:300],
+        other_outcome=other_now,
+        judged_outcome=judged if is_revised else "",
+        judged_reason=reason if is_revised else "",
+        judged_other_outcome=other if other_now != other else "",
+        overruled_count=result.overruled,
+        breakdown=_breakdown(result),
+    )
+    if before == result.outcome:
+        return False
+    note([trial], OutcomeRevised(before=before, outcome=result.outcome, reason=result.reason))
+    return True
+
+
+def _was_revised(trial: Trial, rows: Sequence[SignalResult]) -> bool:
+    revised = trial.judged_outcome or trial.judged_other_outcome or trial.overruled_count
+    return bool(revised) or any(row.judged_state for row in rows)
+
+
+def _verdicts(trial: Trial) -> list[Verdict]:
+    """Return the newest rulings on the claims of a trial."""
+    rows = list(trial.verdicts.filter(signal="nl_assertion").order_by("-scoring", "index"))
+    return [row for row in rows if row.scoring == rows[0].scoring]
+
+
+def _rulings(trial: Trial, verdicts: Sequence[Verdict]) -> list[tuple[Verdict, EffectiveVerdict | None, bool]]:
+    """Return each verdict with its effective one and whether its judge's batch is quarantined."""
+    subjects = {verdict.subject for verdict in verdicts if verdict.subject}
+    by_subject: Mapping[str, list[Review]] = defaultdict(list)
+    # Rulings of people hold for every verdict on the same claim and record, whichever judge gave it.
+    for review in Review.objects.filter(verdict__trial=trial, verdict__subject__in=subjects).select_related("verdict"):
+        by_subject[review.verdict.subject].append(review)
+    void = _is_quarantined(trial, verdicts)
+    return [(verdict, _effective_verdict(verdict, by_subject[verdict.subject]), void) for verdict in verdicts]
+
+
+def _is_quarantined(trial: Trial, verdicts: Sequence[Verdict]) -> bool:
+    if not verdicts:
+        return False
+    judging = Judging.objects.filter(trial=trial, scoring=verdicts[0].scoring)
+    return judging.filter(batch__canaries=JudgeBatch.Canaries.QUARANTINED).exists()
+
+
+def _effective_verdict(verdict: Verdict, reviews: Sequence[Review]) -> EffectiveVerdict | None:
+    decides = deciding_review(reviews)
+    if decides is None:
+        EffectiveVerdict.objects.filter(verdict=verdict).delete()
+        return None
+    passed = decides.ruling == Ruling.PASS
+    is_adjudicated = decides.stage == Stage.ADJUDICATION
+    return EffectiveVerdict.objects.update_or_create(
+        verdict=verdict,
+        defaults={
+            "passed": passed,
+            "by": EffectiveVerdict.By.ADJUDICATOR if is_adjudicated else EffectiveVerdict.By.REVIEWER,
+            "review": decides,
+            "is_overruling": bool(verdict.error) or passed != verdict.passed,
+        },
+    )[0]
+
+
+def _claim(verdict: Verdict, decided: EffectiveVerdict | None, void: bool) -> ClaimRuling:
+    if decided is not None:
+        by: RuledBy = "adjudicator" if decided.by == EffectiveVerdict.By.ADJUDICATOR else "reviewer"
+        return ClaimRuling(verdict.index, decided.passed, by, decided.is_overruling)
+    return ClaimRuling(verdict.index, None if verdict.error or void else verdict.passed, "judge")
+
+
+def _signals(trial: Trial) -> list[SignalResult]:
+    rows = list(trial.signals.order_by("-scoring", "id"))
+    return [row for row in rows if row.scoring == rows[0].scoring]
+
+
+def _scored(row: SignalResult) -> ScoredSignal:
+    """Return a signal as scoring left it, before anybody reviewed it."""
+    state, value = (row.judged_state, row.judged_value) if row.judged_state else (row.state, row.value)
+    return ScoredSignal(row.signal, state, row.is_gating, value)  # type: ignore[arg-type]
+
+
+def _demands_met(trial: Trial) -> bool:
+    """Return whether everything holds that upstream's strictness asks for beside the signals."""
+    last = trial.verdicts.aggregate(last=Max("scoring"))["last"]
+    beside = trial.verdicts.filter(signal__in=("communicate", "action"), scoring=last or 0)
+    return not beside.filter(passed=False).exists()
+
+
+def _store_signals(rows: Sequence[SignalResult], judged: Sequence[ScoredSignal], result: Effective) -> None:
+    for row, before, now in zip(rows, judged, result.signals, strict=True):
+        is_changed = before != now
+        row.state, row.value = now.state, now.value
+        row.judged_state, row.judged_value = (before.state, before.value) if is_changed else ("", None)
+        row.save(update_fields=["state", "value", "judged_state", "judged_value"])
+
+
+def _breakdown(result: Effective) -> dict[str, list[str]]:
+    """Return the signals by state, as ``Trial.breakdown`` holds them."""
+    states: dict[str, list[str]] = {name: [] for name in get_args(SignalState)}
+    for signal in result.signals:
+        if signal.state != "not_applicable" or signal.is_gating:
+            states[signal.state].append(signal.signal)
+    return states
