@@ -59,7 +59,11 @@ class AttemptFailed(Event):
 
 @dataclass(frozen=True)
 class PartyPrepared(Event):
-    """One side is ready to talk: what it was told and with what it may act. ``model`` is '' for an external party."""
+    """One side is ready to talk: what it was told and with what it may act. ``model`` is '' for an external party.
+
+    ``tools_run`` is "theirs" for a bot that keeps tools and database itself: its final state is what ``state.pulled``
+    says, and the changes of its tool calls are what our copy of its database made of the actions it reported.
+    """
 
     kind: ClassVar[str] = "party.prepared"
     side: Side
@@ -68,6 +72,7 @@ class PartyPrepared(Event):
     prompt: str
     tools: list[dict[str, Any]]
     is_standin: bool
+    tools_run: Literal["ours", "theirs"] = "ours"
 
 
 @dataclass(frozen=True)
@@ -139,11 +144,36 @@ class ToolReturned(Event):
 
 @dataclass(frozen=True)
 class StateSynced(Event):
-    """The two sides' databases were brought together; same ``changes`` as in ``tool.returned``."""
+    """The two sides' databases were brought together; same ``changes`` as in ``tool.returned``.
+
+    A side that keeps its own database was told by ``apply_sync_delta``: ``deltas`` is what it was sent (dotted path to
+    value, by side), ``acknowledged_ms`` how long each took to say that it was applied. The first synchronisation has
+    no ``changes``: every call begins with them made.
+    """
 
     kind: ClassVar[str] = "state.synced"
     changes: list[dict[str, Any]]
     after_call: int | None = None
+    deltas: dict[str, dict[str, Any]] = field(default_factory=dict)
+    acknowledged_ms: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class StatePulled(Event):
+    """The end state of a side that keeps tools and database itself, asked of it while the socket was open.
+
+    ``db_hash`` is the SHA-256 the bot gave (None: it has no database), ``actions`` its own log of successful writes.
+    ``changes`` lead from the untouched seed to the database it gave (same form as in ``tool.returned``); None where it
+    gave none, and ``no_database`` says why. ``copy_hash`` is that of our copy, which followed the actions it reported.
+    """
+
+    kind: ClassVar[str] = "state.pulled"
+    side: Side
+    db_hash: str | None
+    actions: list[dict[str, Any]]
+    changes: list[dict[str, Any]] | None = None
+    no_database: str = ""
+    copy_hash: str | None = None
 
 
 @dataclass(frozen=True)
@@ -234,5 +264,15 @@ class TrialFinished(Event):
     """The outcome, with the reason in words."""
 
     kind: ClassVar[str] = "trial.finished"
+    outcome: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class OutcomeRevised(Event):
+    """People's rulings on claims, or a quarantine of the judge, changed the outcome after the call had ended."""
+
+    kind: ClassVar[str] = "outcome.revised"
+    before: str
     outcome: str
     reason: str
