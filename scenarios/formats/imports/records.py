@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from scenarios.sides import Side
+from scenarios.sides import SIDES, Side
 
 MappedVerdict = Literal["pass", "fail", "judge_error", "not_scored", "excluded"]
 Severity = Literal["info", "warning", "error"]
-Format = Literal["tau2", "tau2_directory", "tau2_simulation", "tau_bench"]
+Format = Literal["tau2", "tau2_directory", "tau2_simulation", "tau_bench", "reference", "eva", "inspect"]
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,10 @@ class ImportedToolCall:
     message: int | None = None  # index of the message that holds the call
     tick: int | None = None
     not_executed: str = ""
+    # Milliseconds from the start of the call, where the file gives them.
+    at_ms: int | None = None
+    # How many turns came before it, where the file tells neither a message of the turns nor a time.
+    after_turn: int | None = None
 
     @property
     def is_executed(self) -> bool:
@@ -127,6 +131,23 @@ class ImportedTick:
 
 
 @dataclass(frozen=True)
+class ImportedAudio:
+    """A recording that lies beside the file: only its header was read. ``sides`` names the channels in order.
+
+    ``duration_s`` is by the number of frames, ``width`` the bytes of one sample.
+    """
+
+    path: Path
+    name: str  # inside the run's folder
+    channels: int
+    rate: int
+    width: int
+    duration_s: float
+    size: int
+    sides: tuple[Side, ...]  # a channel with both sides mixed is not named
+
+
+@dataclass(frozen=True)
 class ForeignVerdict:
     """A verdict as written, and what it counts as here. ``why`` explains every mapping that is not the plain one."""
 
@@ -141,11 +162,17 @@ class ForeignVerdict:
     env_assertions: tuple[Mapping[str, Any], ...] = ()
     nl_assertions: tuple[Mapping[str, Any], ...] = ()
     reward_basis: tuple[str, ...] | None = None
+    # Whose databases ``db_match`` is about: the reference system compares the agent's only.
+    db_sides: tuple[Side, ...] = SIDES
 
 
 @dataclass(frozen=True)
 class ImportedTrial:
-    """One conversation of a foreign run; ``place`` is where it stands in its file."""
+    """One conversation of a foreign run; ``place`` is where it stands in its file.
+
+    ``trial`` counts from 0 whatever the file counts from; ``domain_name`` is what the file calls this trial's own
+    domain, where its run may mix several.
+    """
 
     place: str
     id: str | None
@@ -166,6 +193,10 @@ class ImportedTrial:
     mode: str | None = None
     policy: str | None = None
     ticks: tuple[ImportedTick, ...] = ()
+    domain_name: str | None = None
+    audio: tuple[ImportedAudio, ...] = ()
+    # Our canonical hash of the databases that the call ended with, where the file has the databases or this very hash.
+    end_hashes: Mapping[Side, str] = field(default_factory=dict)
     # Everything else the file says of the trial (reviews, speech environment, usage), secrets taken out.
     facts: Mapping[str, Any] = field(default_factory=dict)
     remarks: tuple[Remark, ...] = ()

@@ -3,7 +3,7 @@
 import gzip
 import hashlib
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -48,20 +48,47 @@ def fingerprint(path: Path) -> SourceFile:
     return SourceFile(path, packed.hexdigest(), content.hexdigest(), path.stat().st_size, content_size)
 
 
-def chunks(path: Path) -> Iterator[bytes]:
-    """Yield the unpacked JSON text in small pieces; DamagedFile before anything nested too deep reaches a parser."""
+def fingerprint_of_all(folder: Path, files: Sequence[Path]) -> SourceFile:
+    """Return hashes over those of several files of a folder, sorted by name, and their sizes together."""
+    prints = [fingerprint(file) for file in files]
+    packed, content = hashlib.sha256(), hashlib.sha256()
+    for one in sorted(prints, key=lambda one: str(one.path)):
+        name = str(one.path.relative_to(folder)).removesuffix(".gz")
+        packed.update(f"{name} {one.sha256}\n".encode("utf-8", "surrogateescape"))
+        content.update(f"{name} {one.content_sha256}\n".encode("utf-8", "surrogateescape"))
+    size, content_size = sum(one.size for one in prints), sum(one.content_size for one in prints)
+    return SourceFile(folder, packed.hexdigest(), content.hexdigest(), size, content_size)
+
+
+def unpacked(path: Path) -> Iterator[bytes]:
+    """Yield the content of a file in small pieces, unpacked; DamagedFile when it is damaged or a bomb."""
+    return _unpacked(path, _CHUNK)
+
+
+def guarded(blocks: Iterable[bytes], path: Path) -> Iterator[bytes]:
+    """Yield pieces of JSON text on; DamagedFile before anything nested too deep reaches a parser."""
     depth = _Depth(path)
-    for block in _unpacked(path, _CHUNK):
+    for block in blocks:
         depth.feed(block)
         yield block
 
 
+def chunks(path: Path) -> Iterator[bytes]:
+    """Yield the unpacked JSON text in small pieces; DamagedFile before anything nested too deep reaches a parser."""
+    return guarded(unpacked(path), path)
+
+
 def stream(path: Path, prefix: str) -> Iterator[Any]:
     """Yield each value at a prefix ("simulations.item"; "" is the whole file) as soon as it is complete."""
+    return parse(chunks(path), path, prefix)
+
+
+def parse(blocks: Iterable[bytes], path: Path, prefix: str) -> Iterator[Any]:
+    """Yield each value at a prefix of JSON text that comes in guarded pieces; ``path`` is what errors name."""
     found = ijson.sendable_list()
     parser = ijson.items_coro(found, prefix, use_float=True)
     position = 0
-    for chunk in chunks(path):
+    for chunk in blocks:
         _send(parser, chunk, path, position)
         position += len(chunk)
         yield from found
@@ -70,12 +97,12 @@ def stream(path: Path, prefix: str) -> Iterator[Any]:
     yield from found
 
 
-def first_values(path: Path, prefixes: Sequence[str]) -> dict[str, Any]:
+def first_values(path: Path, prefixes: Sequence[str], blocks: Iterable[bytes] | None = None) -> dict[str, Any]:
     """Return the first value at each prefix that is there; reads no further than it has to."""
     found = {prefix: ijson.sendable_list() for prefix in prefixes}
     parsers = {prefix: ijson.items_coro(target, prefix, use_float=True) for prefix, target in found.items()}
     position = 0
-    for chunk in chunks(path):
+    for chunk in chunks(path) if blocks is None else blocks:
         for prefix in [prefix for prefix in parsers if not found[prefix]]:
             _send(parsers[prefix], chunk, path, position)
         position += len(chunk)

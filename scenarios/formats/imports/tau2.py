@@ -1,6 +1,5 @@
 """tau2's result files in their three layouts: one file, a directory, one simulation (``spec/trajectories.md`` 3)."""
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from scenarios.formats.imports.records import (
     SourceFile,
 )
 from scenarios.formats.imports.redaction import redact, scrub, scrubbed
-from scenarios.formats.imports.source import DamagedFile, fingerprint, first_values, stream
+from scenarios.formats.imports.source import DamagedFile, fingerprint, fingerprint_of_all, first_values, stream
 from scenarios.formats.imports.tau2_simulation import read_simulation, version_of
 
 _HEAD = ("timestamp", "info", "tasks")
@@ -37,7 +36,7 @@ def read_directory(folder: Path) -> ImportedRun:
     """
     head = head_of(folder)
     files = _simulation_files(folder)
-    run = _run(_fingerprint_of_all(folder, [head, *files]), "tau2_directory", head, _trials_of_directory)
+    run = _run(fingerprint_of_all(folder, [head, *files]), "tau2_directory", head, _trials_of_directory)
     inside = folder / "simulations"
     strangers = {*folder.iterdir(), *(inside.iterdir() if inside.is_dir() else ())} - {head, inside, *files}
     run.remarks += [Remark("info", entry.name, "no part of the layout; not read") for entry in sorted(strangers)]
@@ -164,17 +163,6 @@ def _simulation_files(folder: Path) -> list[Path]:
 
 def _stem(path: Path) -> str:
     return path.name.removesuffix(".gz").removesuffix(".json")
-
-
-def _fingerprint_of_all(folder: Path, files: list[Path]) -> SourceFile:
-    prints = [fingerprint(file) for file in files]
-    packed, content = hashlib.sha256(), hashlib.sha256()
-    for one in sorted(prints, key=lambda one: str(one.path)):
-        name = str(one.path.relative_to(folder)).removesuffix(".gz")
-        packed.update(f"{name} {one.sha256}\n".encode())
-        content.update(f"{name} {one.content_sha256}\n".encode())
-    size, content_size = sum(one.size for one in prints), sum(one.content_size for one in prints)
-    return SourceFile(folder, packed.hexdigest(), content.hexdigest(), size, content_size)
 
 
 def _check_index(run: ImportedRun, head: Path, names: set[str]) -> None:
