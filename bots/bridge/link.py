@@ -29,6 +29,7 @@ ANSWER_S = 15.0
 # A party whose process hangs is found out before silence is.
 PING_S = 10.0
 TOO_BIG = 1009
+BUSY = 1013
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 Heard = tuple[Side, Message]
@@ -38,12 +39,16 @@ class Link:
     """The bridge's end of the socket to ``side``.
 
     Answers go to whoever asked, speech to ``on_audio``, in the order of the socket; all else goes to ``inbox``, last of
-    all a message of type ``closed``.
+    all a message of type ``closed``. ``max_send`` is the longest frame, in bytes, that the party takes.
     """
 
-    def __init__(self, side: Side, address: str, inbox: "asyncio.Queue[Heard]") -> None:
+    def __init__(
+        self, side: Side, address: str, inbox: "asyncio.Queue[Heard]", max_send: int = MAX_SEND_BYTES
+    ) -> None:
         self.side = side
         self.address = address
+        self.is_ready = asyncio.Event()  # the bot said ``bot-ready``
+        self._max_send = max_send
         self._inbox = inbox
         self._ids = count(1)
         self._pending: dict[str, asyncio.Future[Message]] = {}
@@ -81,9 +86,16 @@ class Link:
             proxy=None if is_loopback else True,
         )
 
-    async def greet(self) -> None:
-        """Send RTVI's ``client-ready``; pipecat's bots answer ``bot-ready``, which nobody here needs."""
-        await self._send("client-ready", {"version": RTVI_VERSION, "about": {"library": "callboard"}}, "0")
+    async def greet(self, version: str = RTVI_VERSION) -> None:
+        """Send RTVI's ``client-ready``; pipecat's bots answer ``bot-ready`` (see ``is_ready``)."""
+        about = {"library": "callboard", "library_version": version}
+        await self._send("client-ready", {"version": version, "about": about}, "0")
+
+    async def send_message(self, type_: str, data: Mapping[str, Any]) -> str:
+        """Send an RTVI message of any type that asks for no answer; return its id. Raises PartyFailed."""
+        id_ = str(next(self._ids))
+        await self._send(type_, data, id_)
+        return id_
 
     async def send(self, kind: str, data: Mapping[str, Any]) -> None:
         """Send a ``client-message`` that asks for no answer. Raises PartyFailed."""
@@ -94,7 +106,12 @@ class Link:
         await self._send_frame(encode_audio(pcm, rate))
 
     async def request(self, kind: str, data: Mapping[str, Any], timeout_s: float = ANSWER_S) -> Mapping[str, Any]:
-        """Send a ``client-message`` and return the ``d`` of its answer. Raises PartyFailed."""
+        """Send a ``client-message`` and return the ``d`` of its answer, {} if that is no object. Raises PartyFailed."""
+        answer = await self.ask(kind, data, timeout_s)
+        return answer if isinstance(answer, dict) else {}
+
+    async def ask(self, kind: str, data: Mapping[str, Any], timeout_s: float = ANSWER_S) -> Any:
+        """Send a ``client-message`` and return the ``d`` of its answer, whatever it is. Raises PartyFailed."""
         id_ = str(next(self._ids))
         answer = self._pending[id_] = asyncio.get_running_loop().create_future()
         try:
@@ -108,13 +125,12 @@ class Link:
             del self._pending[id_]
         return self._unpack(kind, message)
 
-    def _unpack(self, kind: str, message: Message) -> Mapping[str, Any]:
+    def _unpack(self, kind: str, message: Message) -> Any:
         if message.type == "error-response":
             text = f"the {self.side} party refused {kind!r}: {message.data.get('error')}"
             # A refusal is about what was asked, so asking again is refused again.
             raise PartyFailed(str(message.data.get("kind") or "party_refused"), text, retry=False, side=self.side)
-        answer = message.data.get("d")
-        return answer if isinstance(answer, dict) else {}
+        return message.data.get("d")
 
     async def _send(self, type_: str, data: Mapping[str, Any], id_: str) -> None:
         await self._send_frame(encode(type_, data, id_))
@@ -153,6 +169,8 @@ class Link:
         self._inbox.put_nowait((self.side, Message("closed", {"kind": failure.kind, "message": str(failure)})))
 
     def _dispatch(self, message: Message) -> None:
+        if message.type == "bot-ready":
+            self.is_ready.set()
         future = self._pending.get(message.id) if message.type in ("server-response", "error-response") else None
         if future is None:
             self._inbox.put_nowait((self.side, message))
@@ -163,6 +181,9 @@ class Link:
         if error.sent is not None and error.sent.code == TOO_BIG:
             text = f"the {self.side} party sent a frame of more than {MAX_FRAME_BYTES} bytes"
             return PartyFailed("party_frame_too_large", text, side=self.side)
+        if error.rcvd is not None and error.rcvd.code == BUSY:
+            text = f"the {self.side} party at {self.address} serves one call at a time and is in another one"
+            return PartyFailed("party_busy", f"{text}: {error.rcvd.reason or 'closed with 1013'}", side=self.side)
         return PartyFailed("party_gone", f"the {self.side} party closed the socket: {error}", side=self.side)
 
     async def close(self) -> None:

@@ -285,6 +285,21 @@ class Domain(ABC):
         """Bring the two sides' databases together after initialisation and after each tool call; nothing by default."""
         return
 
+    def sync_delta(
+        self, side: Side, changes: Sequence[Mapping[str, Any]], databases: Mapping[Side, Overlay]
+    ) -> dict[str, Any]:
+        """Return what a bot that keeps its own database of ``side`` must be told of a synchronisation.
+
+        ``changes`` are that side's, in the form of events. The delta maps dotted paths to values
+        (``spec/reference-system.md`` 5).
+        """
+        return {".".join(map(str, change["path"])): change["after"] for change in changes}
+
+    def start_state(self, spec: ScenarioSpec, side: Side) -> dict[str, Any]:
+        """Return the untouched state of a bot that keeps its own: ``db`` whole, or ``db_path`` below EVAL_DATA_ROOT."""
+        seed = self.seeds(spec).get(side)
+        return {} if seed is None else {"db": dict(seed.data)}
+
     def expected_databases(self, spec: ScenarioSpec) -> Mapping[Side, Overlay] | None:
         """Return the expected databases of a scenario that ships them; None: the gold actions lead there."""
         return None

@@ -43,7 +43,8 @@ class Environment:
             for action in spec.init_actions:
                 if action.side == side:
                     self.initialize(action)
-        self.sync()
+        # What the first synchronisation changed; part of the start, so no event of a call holds it.
+        self.start_sync = self.sync()
 
     def call_tool(self, side: Side, name: str, arguments: Any) -> ToolResult:
         """Run a tool by its model name or class name. Never raises for what a model may send.
@@ -51,7 +52,7 @@ class Environment:
         Malformed arguments, an unknown tool, a refusal and a missing database all come back as a result with
         ``ok`` false and a ``for_model`` that says what to do.
         """
-        tool = self._find(side, name)
+        tool = self.find_tool(side, name)
         if tool is None:
             return self._unknown(side, name, arguments)
         context = self._context(side)
@@ -101,7 +102,8 @@ class Environment:
             for name, tool in self._tools[side].items()
         ]
 
-    def _find(self, side: Side, name: str) -> Tool | None:
+    def find_tool(self, side: Side, name: str) -> Tool | None:
+        """Return a side's tool by its model name or class name."""
         tools = self._tools[side]
         return tools.get(name) or next((tool for tool in tools.values() if type(tool).__name__ == name), None)
 

@@ -38,6 +38,12 @@ class Tau2Domain(PinnedDomain):
         """Return persona, goal, and what the caller does and does not know."""
         return caller_prompt(spec.caller)
 
+    def start_state(self, spec: ScenarioSpec, side: Side) -> dict[str, Any]:
+        """Return where the shared database lies: it is too large to be sent."""
+        if side not in self.seeds(spec):
+            return {}
+        return {"db_path": f"{self.name}/{'db' if side == 'agent' else 'user_db'}"}
+
     @abstractmethod
     def _load_seeds(self) -> Mapping[Side, Seed]:
         """Read the database files."""

@@ -15,13 +15,19 @@ from scenarios.state.overlay import Overlay
 
 
 def score(spec: ScenarioSpec, gold: Gold, evidence: Evidence, config: ScoringConfig) -> SignalResult:
-    """Return the signal: passes when every predicate holds; a predicate that raises is a failed verdict."""
+    """Return the signal: passes when every predicate holds; a predicate that raises is a failed verdict.
+
+    Of a side whose database is not known (it keeps it itself) nothing is ruled: undecided, unless another one failed.
+    """
     if not spec.db_assertions:
         return SignalResult("db_state_assertion", applicable=False, passed=None, value=None)
     predicates = domains.load()[spec.domain].predicates()
     verdicts = tuple(
         judge(assertion, index, predicates, evidence.databases) for index, assertion in enumerate(spec.db_assertions, 1)
     )
+    open_sides = {assertion.side for assertion in spec.db_assertions} & evidence.unread.keys()
+    if open_sides:
+        return _undecided(spec, verdicts, evidence)
     rate = sum(verdict.passed for verdict in verdicts) / len(verdicts)
     return SignalResult(
         "db_state_assertion",
@@ -30,6 +36,30 @@ def score(spec: ScenarioSpec, gold: Gold, evidence: Evidence, config: ScoringCon
         value=rate,
         detail={"passed": sum(verdict.passed for verdict in verdicts), "total": len(verdicts)},
         verdicts=verdicts,
+    )
+
+
+def _undecided(spec: ScenarioSpec, verdicts: tuple[VerdictResult, ...], evidence: Evidence) -> SignalResult:
+    """Return the signal where only the predicates over known databases have a verdict."""
+    ruled = tuple(
+        verdict
+        for verdict, assertion in zip(verdicts, spec.db_assertions, strict=True)
+        if assertion.side not in evidence.unread
+    )
+    failed = [verdict for verdict in ruled if not verdict.passed]
+    return SignalResult(
+        "db_state_assertion",
+        applicable=True,
+        passed=False if failed else None,
+        value=(len(ruled) - len(failed)) / len(ruled) if failed else None,
+        detail={
+            "passed": len(ruled) - len(failed),
+            "total": len(ruled),
+            "not_ruled": len(verdicts) - len(ruled),
+            "no_state": "; ".join(evidence.unread.values()),
+        },
+        verdicts=ruled,
+        undecided=None if failed else "no_state",
     )
 
 

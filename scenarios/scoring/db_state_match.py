@@ -34,14 +34,16 @@ def score(spec: ScenarioSpec, gold: Gold, evidence: Evidence, config: ScoringCon
     expected = gold.expected_hashes.get("agent")
     if expected is None:
         return SignalResult("db_state_match", applicable=False, passed=None, value=None)
-    actual = evidence.databases["agent"].hash if "agent" in evidence.databases else None
+    actual = evidence.hash_of("agent")
     passed = actual == expected
     detail: dict[str, Any] = {"expected_hash": expected, "actual_hash": actual, "not_compared": _not_compared(evidence)}
+    if evidence.unread:
+        detail["no_diff"] = dict(evidence.unread)
     for side, database in evidence.databases.items():
         if side in gold.databases:
             detail |= _diff(spec, gold, evidence, side)
         if side == "user":
-            detail |= {"user_expected_hash": gold.expected_hashes.get("user"), "user_actual_hash": database.hash}
+            detail |= {"user_expected_hash": gold.expected_hashes.get("user"), "user_actual_hash": evidence.hash_of("user")}
     return SignalResult("db_state_match", applicable=True, passed=passed, value=passed, detail=detail)
 
 

@@ -12,6 +12,7 @@ from scenarios import domains
 from scenarios.domains.base import Fidelity, ScenarioSpec
 from scenarios.domains.environment import Environment
 from scenarios.events import EndReason
+from scenarios.scoring.end_state import end_states
 from scenarios.scoring.farewell import goodbyes_at_end
 from scenarios.sides import SIDES, Side
 from scenarios.state.changes import Change
@@ -76,7 +77,8 @@ class Evidence:
     turns: tuple[Turn, ...]
     tools: tuple[ToolUse, ...]
     actions: tuple[Mapping[str, Any], ...]  # recorded writes, agent's and user's, in order
-    databases: Mapping[Side, Overlay]  # final state, rebuilt from seed and changes
+    # Final state: rebuilt from seed and changes, or as pulled from a side that keeps it itself.
+    databases: Mapping[Side, Overlay]
     end_reason: EndReason | None  # None: the call never ended, so nothing can be scored
     duration_ms: int
     agent_turns: int  # how often the agent had the word and said something; a monologue is one turn
@@ -88,6 +90,16 @@ class Evidence:
     end_message: str = ""  # with the limit and what was measured, where a limit ended the call
     # Number of the first turn of a loop of goodbyes: what was done after it is not graded.
     goodbye_turn: int | None = None
+    # Hashes that sides which keep their own database gave at the end; such a side is never scored on a seed.
+    pulled_hashes: Mapping[Side, str] = field(default_factory=dict)
+    # Why the database of such a side is not in ``databases``, though its hash may be known.
+    unread: Mapping[Side, str] = field(default_factory=dict)
+
+    def hash_of(self, side: Side) -> str | None:
+        """Return the hash of a side's final database: what the side gave, else that of the database held here."""
+        if side in self.pulled_hashes:
+            return self.pulled_hashes[side]
+        return self.databases[side].hash if side in self.databases else None
 
 
 def gather(spec: ScenarioSpec, events: Iterable[StoredEvent], fidelity: Fidelity = "canonical") -> Evidence:
@@ -105,20 +117,23 @@ def gather(spec: ScenarioSpec, events: Iterable[StoredEvent], fidelity: Fidelity
     for seq, changes in record.written:
         if goodbye is None or seq < goodbye.seq:
             _apply(databases, seq, changes)
+    ends = end_states(record, databases)
     return Evidence(
         turns=turns,
         tools=tools,
-        actions=tuple(use.action for use in tools if use.action is not None),
-        databases=databases,
+        actions=_actions(record, tools),
+        databases=ends.databases,
         end_reason=record.end_reason,
         duration_ms=record.duration_ms,
         agent_turns=_words_taken(turns, "agent"),
         intervened_by=record.intervened_by,
         usage=record.usage,
         response_ms={side: tuple(row.response_ms for row in record.latencies if row.side == side) for side in SIDES},
-        infra_error=record.infra_error,
+        infra_error=record.infra_error or ends.infra_error,
         end_message=record.end_message,
         goodbye_turn=goodbye.turn if goodbye else None,
+        pulled_hashes=ends.hashes,
+        unread=ends.unread,
     )
 
 
@@ -140,6 +155,14 @@ def first_goodbye(record: "CallRecord") -> Turn | None:
     turns = [turn for turn in record.turns.values() if not turn.is_blank]
     count = goodbyes_at_end(turn.said for turn in turns) if record.end_reason == "loop" else 0
     return turns[-count] if count > 1 else None
+
+
+def _actions(record: "CallRecord", tools: Sequence[ToolUse]) -> tuple[Mapping[str, Any], ...]:
+    """Return the recorded writes in order; a side that keeps its own log is taken at that, agent before caller."""
+    logs = {side: pulled["actions"] for side, pulled in record.pulled.items()}
+    own = [use.action for use in tools if use.action is not None and use.side not in logs]
+    told = {side: [{**action, "side": side} for action in logs.get(side, ())] for side in SIDES}
+    return (*told["agent"], *own, *told["user"])
 
 
 def _words_taken(turns: Iterable[Turn], side: Side) -> int:
@@ -188,6 +211,7 @@ class CallRecord:
     latencies: list[Latency] = field(default_factory=list)
     contexts: dict[Side, list[dict[str, Any]]] = field(default_factory=dict)
     prepared: dict[Side, Mapping[str, Any]] = field(default_factory=dict)  # data of party.prepared
+    pulled: dict[Side, Mapping[str, Any]] = field(default_factory=dict)  # data of state.pulled
     infra_error: tuple[str, str] | None = None
     backwards: list[tuple[int, int]] = field(default_factory=list)  # seq, milliseconds before the event before it
     _at_ms: int | None = None
@@ -272,6 +296,9 @@ class CallRecord:
     def party_prepared(self, event: StoredEvent) -> None:
         self.prepared[event.data["side"]] = event.data
 
+    def state_pulled(self, event: StoredEvent) -> None:
+        self.pulled[event.data["side"]] = event.data
+
     def usage_reported(self, event: StoredEvent) -> None:
         usage = self.usage[event.data["side"]]
         usage["n_calls"] += 1
@@ -296,6 +323,7 @@ class CallRecord:
 _READERS = {
     "party.prepared": CallRecord.party_prepared,
     "context.pulled": CallRecord.context_pulled,
+    "state.pulled": CallRecord.state_pulled,
     "turn.ended": CallRecord.turn_ended,
     "tool.called": CallRecord.tool_called,
     "tool.returned": CallRecord.tool_returned,

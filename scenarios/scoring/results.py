@@ -66,8 +66,8 @@ class SignalResult:
     value: bool | float | None
     detail: dict[str, Any] = field(default_factory=dict)
     verdicts: tuple[VerdictResult, ...] = ()
-    # Why an applicable signal is undecided: "no_judge" or "judge_error".
-    undecided: Literal["no_judge", "judge_error"] | None = None
+    # Why an applicable signal is undecided; "no_state": a side kept its database, and it is not known.
+    undecided: Literal["no_judge", "judge_error", "no_state"] | None = None
 
 
 @dataclass(frozen=True)

@@ -200,6 +200,8 @@ def _ending(evidence: Evidence) -> str:
 def _undecided(gating: Sequence[SignalResult]) -> _Ruling | None:
     open_ones = [result for result in gating if result.applicable and result.passed is None]
     names = ", ".join(result.signal for result in open_ones)
+    if reasons := {str(result.detail.get("no_state")) for result in open_ones if result.undecided == "no_state"}:
+        return "infra_error", f"state_unknown: {names} is undecided: {'; '.join(sorted(reasons))}"
     if any(result.undecided == "judge_error" for result in open_ones):
         messages = {str(result.detail.get("judge_message") or "a claim has no ruling") for result in open_ones}
         return "judge_error", f"the judge failed, so {names} is undecided: {'; '.join(sorted(messages))}"

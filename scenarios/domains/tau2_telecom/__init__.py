@@ -13,7 +13,7 @@ from scenarios.domains.tau2_telecom import predicates  # noqa: F401 (registers t
 from scenarios.domains.tau2_telecom.initialization import initialize
 from scenarios.domains.tau2_telecom.known_errors import known_errors
 from scenarios.domains.tau2_telecom.prompts import agent_text, caller_text
-from scenarios.domains.tau2_telecom.sync import sync_sides
+from scenarios.domains.tau2_telecom.sync import delta, sync_sides
 from scenarios.domains.tau2_telecom.tools import PHONE_TOOLS, TOOLS
 from scenarios.sides import Side
 from scenarios.state.overlay import Overlay, Seed
@@ -56,6 +56,12 @@ class Tau2Telecom(Tau2Domain):
     def sync(self, databases: Mapping[Side, Overlay]) -> None:
         """Carry what one side did to the other."""
         sync_sides(databases)
+
+    def sync_delta(
+        self, side: Side, changes: Sequence[Mapping[str, Any]], databases: Mapping[Side, Overlay]
+    ) -> dict[str, Any]:
+        """Return whole fields of the surroundings, or bills by id; the phone searches for a network itself."""
+        return delta(changes, databases[side])
 
     @cached_property
     def _scenarios(self) -> tuple[ScenarioSpec, ...]:

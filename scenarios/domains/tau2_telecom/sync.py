@@ -1,6 +1,6 @@
 """What each side learns of the other after every step: conformance/README.md, "one cross-side sync"."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scenarios.domains.tau2_telecom import phone, store
@@ -34,6 +34,22 @@ def sync_sides(databases: Mapping[Side, Overlay]) -> None:
     if after != before:
         caller.edit("surroundings").update(after)
         phone.search_network(caller)
+
+
+def delta(changes: Sequence[Mapping[str, Any]], database: Overlay) -> dict[str, Any]:
+    """Return what a bot that holds ``database`` itself is told: ``surroundings.<field>``, ``bills[<id>].<field>``.
+
+    What the phone works out of its surroundings is left to the bot, as in the reference.
+    """
+    told: dict[str, Any] = {}
+    for change in changes:
+        table, *rest = change["path"]
+        if table == "surroundings" and rest:
+            told[f"surroundings.{rest[0]}"] = database.get("surroundings")[rest[0]]
+        elif table == "bills" and len(rest) > 1:
+            bill = database.get("bills", rest[0])
+            told[f"bills[{bill['bill_id']}].{rest[1]}"] = bill[rest[1]]
+    return told
 
 
 def _line_with(provider: Overlay, phone_number: str | None) -> store.Record | None:
