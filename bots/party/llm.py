@@ -67,6 +67,8 @@ class PartyLLM(OpenAILLMService):
         self._send = send
         self._seen_ids: set[str] = set()
         self.raw_arguments: dict[str, str] = {}
+        # Awaited before each request: a voice party first says what it heard.
+        self.before_asking: Callable[[LLMContext], Awaitable[None]] | None = None
         super().__init__(
             api_key=key,
             base_url=endpoint.base_url,
@@ -81,6 +83,8 @@ class PartyLLM(OpenAILLMService):
     async def _process_context(self, context: LLMContext) -> None:
         """Ask the model about the context; push its text and run its function calls."""
         self._tracker.inference_begun()
+        if self.before_asking is not None:
+            await self.before_asking(context)
         started = time.monotonic()
         reply = await self._insist(context)
         self._name_calls(reply)

@@ -14,6 +14,7 @@ from pipecat.processors.aggregators.llm_response_universal import (
     LLMContextAggregatorPair,
     LLMUserAggregatorParams,
 )
+from pipecat.processors.frame_processor import FrameProcessor
 from pipecat.processors.frameworks.rtvi.models import ClientMessage
 from pipecat.processors.frameworks.rtvi.observer import RTVIFunctionCallReportLevel, RTVIObserverParams
 from pipecat.processors.frameworks.rtvi.processor import RTVIProcessor
@@ -49,26 +50,34 @@ class PartyCall:
     """A pipeline without speech, built from a preparation, that lives as long as its socket."""
 
     def __init__(self, websocket: WebSocket, preparation: Preparation, key: str) -> None:
-        self._transport = FastAPIWebsocketTransport(
-            websocket, FastAPIWebsocketParams(serializer=ProtobufFrameSerializer(), allowed_origins=[])
-        )
+        self._transport = self._build_transport(websocket)
         self._tracker = TurnTracker()
         self._context = LLMContext(tools=offer(preparation.tools))
         self._llm = PartyLLM(preparation.llm, key, preparation.prompt, self._tracker, self.send)
         self._toolset = Toolset(self._llm, self._tracker, self.send, self._turn_over, preparation.tool_timeout_s)
         self._worker = self._build_worker()
 
-    def _build_worker(self) -> PipelineWorker:
+    def _build_transport(self, websocket: WebSocket) -> FastAPIWebsocketTransport:
+        params = FastAPIWebsocketParams(serializer=ProtobufFrameSerializer(), allowed_origins=[])
+        return FastAPIWebsocketTransport(websocket, params)
+
+    def _user_params(self) -> LLMUserAggregatorParams:
         strategies = ExternalUserTurnStrategies(enable_interruptions=False)
-        user, assistant = LLMContextAggregatorPair(
-            self._context, user_params=LLMUserAggregatorParams(user_turn_strategies=strategies)
-        )
+        return LLMUserAggregatorParams(user_turn_strategies=strategies)
+
+    def _stages(self, user: FrameProcessor, assistant: FrameProcessor) -> list[FrameProcessor]:
+        return [self._transport.input(), user, self._llm, self._transport.output(), assistant]
+
+    def _pipeline_params(self) -> PipelineParams:
+        return PipelineParams()
+
+    def _build_worker(self) -> PipelineWorker:
+        user, assistant = LLMContextAggregatorPair(self._context, user_params=self._user_params())
         assistant.add_event_handler("on_assistant_turn_stopped", self._on_committed)
         self._transport.add_event_handler("on_client_disconnected", self._on_disconnected)
-        stages = [self._transport.input(), user, self._llm, self._transport.output(), assistant]
         worker = PipelineWorker(
-            Pipeline(stages),
-            params=PipelineParams(),
+            Pipeline(self._stages(user, assistant)),
+            params=self._pipeline_params(),
             rtvi_observer_params=_SILENT,
             enable_turn_tracking=False,
             idle_timeout_secs=None,
@@ -101,7 +110,10 @@ class PartyCall:
             case "context":
                 await self._show_context(message.msg_id, data)
             case _:
-                await self._refuse(message.msg_id, f"there is no message {message.type!r}")
+                await self._take_other(message.msg_id, message.type, data)
+
+    async def _take_other(self, id_: str, kind: str, data: Mapping[str, Any]) -> None:
+        await self._refuse(id_, f"there is no message {kind!r}")
 
     async def _refuse(self, id_: str, error: str) -> None:
         await self._send_message("error-response", {"error": error}, id_)
@@ -124,12 +136,22 @@ class PartyCall:
 
     async def _turn_over(self) -> None:
         tracker = self._tracker
-        complete = {"turn": tracker.turn, "text": tracker.text, "requests": tracker.take_requests()}
+        complete = {
+            "turn": tracker.turn,
+            "text": tracker.text,
+            "requests": tracker.take_requests(),
+            **self._more_of_turn(),
+        }
         if len(tracker.text) * 4 > MAX_FRAME_BYTES // 2:  # UTF-8 takes up to four bytes a character
             text = f"the model wrote {len(tracker.text)} characters in one turn"
             await self.send("failed", {"kind": "reply_too_large", "message": text, "is_passing": False})
             return
+        tracker.close()
         await self.send("turn-complete", complete)
+
+    def _more_of_turn(self) -> dict[str, Any]:
+        """Return what else ``turn-complete`` says."""
+        return {}
 
     async def _show_context(self, id_: str, data: Mapping[str, Any]) -> None:
         """Answer with the messages from ``start`` on, as many as fit; ``next`` is None after the last one."""

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from bots.bridge.wire import BadFrame, Message, decode
+from scenarios.voice import PartyVoice
 
 # Secrets of the site itself are no model keys, whatever a profile says.
 _NOT_KEYS = frozenset({"SECRET_KEY", "DATABASE_URL", "REDIS_URL"})
@@ -61,6 +62,7 @@ class Preparation(BaseModel):
     tools: list[ToolOffer] = Field(default_factory=list)
     llm: Endpoint
     tool_timeout_s: float = Field(default=30, gt=0)
+    voice: PartyVoice | None = None  # None: the text channel
 
 
 def read_preparation(payload: bytes | str) -> tuple[Preparation, str]:

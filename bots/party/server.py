@@ -19,7 +19,7 @@ from loguru import logger
 
 from bots.bridge.wire import MAX_SEND_BYTES, encode
 from bots.party.pipeline import PartyCall
-from bots.party.preparation import Refused, read_key, read_preparation
+from bots.party.preparation import Preparation, Refused, read_key, read_preparation
 from scenarios.sides import SIDES
 
 FIRST_MESSAGE_S = 10.0
@@ -65,7 +65,7 @@ async def _hold(websocket: WebSocket, load: Load) -> None:
             payload = await websocket.receive_bytes()
         preparation, request_id = read_preparation(payload)
         try:
-            party = PartyCall(websocket, preparation, read_key(preparation.llm))
+            party = await _build(websocket, preparation)
         except Refused as refusal:
             raise Refused(refusal.kind, str(refusal), request_id) from refusal
     except Refused as refusal:
@@ -79,6 +79,18 @@ async def _hold(websocket: WebSocket, load: Load) -> None:
     await websocket.send_bytes(encode("server-response", {"t": "prepare", "d": {"is_ready": True}}, request_id))
     with logger.contextualize(call=preparation.call):
         await party.run()
+
+
+async def _build(websocket: WebSocket, preparation: Preparation) -> PartyCall:
+    key = read_key(preparation.llm)
+    if preparation.voice is None:
+        return PartyCall(websocket, preparation, key)
+    # Speech takes seconds to import and hundreds of megabytes, so only voice calls do.
+    from bots.party.speech.choice import warm
+    from bots.party.voice import VoiceCall
+
+    await warm(preparation.voice.speech)
+    return VoiceCall(websocket, preparation, key)
 
 
 async def _refuse(websocket: WebSocket, refusal: Refused) -> None:

@@ -5,6 +5,7 @@ A turn is complete when no inference is asked for or running, no function call i
 """
 
 import asyncio
+import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +18,8 @@ class TurnTracker:
 
     turn: int = 0
     has_failed: bool = False
+    was_interrupted: bool = False
+    replied_at: float = 0.0  # when the last reply was whole, monotonic seconds
     parts: list[str] = field(default_factory=list)
     # One entry a model request of the turn: prompt_tokens, completion_tokens (None: not told), model_ms.
     requests: list[dict[str, Any]] = field(default_factory=list)
@@ -34,6 +37,13 @@ class TurnTracker:
         self.turn, self.parts, self._ends_call = turn, [], False
         self.owe_inference()
 
+    def interrupted(self, spoken: str) -> None:
+        """Note that the other side cut in: the turn is over with what was spoken of it."""
+        self.parts = [spoken] if spoken.strip() else []
+        self.was_interrupted = True
+        self._owed = self._inferring = self._open_calls = 0
+        self.idle.set()
+
     def owe_inference(self) -> None:
         """Note that an inference was asked for."""
         self._owed += 1
@@ -47,6 +57,7 @@ class TurnTracker:
 
     def replied(self, reply: Reply, model_ms: float) -> None:
         """Note what the model wants, before any of it happens."""
+        self.replied_at = time.monotonic()
         self._open_calls += len(reply.calls)
         if reply.text.strip():
             self.parts.append(reply.text)
@@ -80,6 +91,10 @@ class TurnTracker:
         """Return the model requests not reported yet."""
         requests, self.requests = self.requests, []
         return requests
+
+    def close(self) -> None:
+        """Forget the words of a turn that was reported: the next one may begin by itself."""
+        self.parts, self.was_interrupted, self._ends_call = [], False, False
 
     @property
     def text(self) -> str:

@@ -1,0 +1,120 @@
+"""What a side hears and speaks with, by the name its run chose."""
+
+import asyncio
+import importlib
+from dataclasses import dataclass
+from typing import Any
+
+from pipecat.audio.vad.silero import SileroVADAnalyzer
+from pipecat.audio.vad.vad_analyzer import VADAnalyzer, VADParams
+from pipecat.processors.frame_processor import FrameProcessor
+
+from bots.party.preparation import Endpoint, Refused, read_key
+from bots.party.speech.assets import SpeechUnavailable
+from bots.party.speech.engines import Hearing, Voice
+from bots.party.speech.services import EngineSTT, EngineTTS, OnFailure
+from scenarios.voice import PartyVoice, Speech
+
+
+@dataclass(frozen=True)
+class SpeechParts:
+    """The processors of a voice pipeline that are a matter of choice."""
+
+    vad: VADAnalyzer
+    stt: FrameProcessor
+    tts: FrameProcessor
+
+
+async def warm(speech: Speech) -> None:
+    """Load what a choice needs, off the loop; Refused says what is missing."""
+    if speech.service != "local":
+        return
+    try:
+        await asyncio.gather(*(asyncio.to_thread(load) for load in _loaders()))
+    except SpeechUnavailable as error:
+        raise Refused("speech_unavailable", str(error)) from error
+
+
+def _loaders() -> tuple[Any, ...]:
+    try:
+        from bots.party.speech import piper, whisper
+
+        importlib.import_module("faster_whisper")
+        importlib.import_module("piper")
+    except ImportError as error:
+        raise SpeechUnavailable(
+            f"local speech needs the package {error.name}: install the extra with pip install 'callboard[voice]', "
+            "or choose another speech service"
+        ) from error
+    return whisper.shared_model, piper.shared_model
+
+
+def build(told: PartyVoice, on_failure: OnFailure) -> SpeechParts:
+    """Return the processors of a choice; Refused says what is wrong with it."""
+    speech = told.speech
+    if speech.service == "pipecat":
+        return SpeechParts(_silero(told), _own_service(speech, "stt"), _own_service(speech, "tts"))
+    hearing, voice = _engine(speech)
+    return SpeechParts(_vad(told), EngineSTT(hearing, on_failure), EngineTTS(voice, on_failure))
+
+
+def _engine(speech: Speech) -> tuple[Hearing, Voice]:
+    if speech.service == "tones":
+        from bots.party.speech.tones import Tones
+
+        return Tones(), Tones()
+    if speech.service == "hosted":
+        from bots.party.speech.hosted import Hosted
+
+        models = {"stt_model": speech.stt_model, "tts_model": speech.tts_model, "voice": speech.voice}
+        hosted = Hosted(speech.base_url, _key(speech), **models)
+        return hosted, hosted
+    from bots.party.speech.piper import Piper
+    from bots.party.speech.whisper import Whisper
+
+    return Whisper(), Piper(speech.voice or "joe")
+
+
+def _key(speech: Speech) -> str:
+    # The rules for names of keys are the model endpoint's.
+    try:
+        return read_key(Endpoint(base_url=speech.base_url or "http://unused", model="speech", key_env=speech.key_env))
+    except ValueError as error:
+        raise Refused("bad_preparation", f"the speech service's key_env is not usable: {error}") from error
+
+
+def _vad(told: PartyVoice) -> VADAnalyzer:
+    if told.speech.service == "tones":
+        from bots.party.speech.tones import LoudnessVAD
+
+        return LoudnessVAD(told.vad_stop_s)
+    return _silero(told)
+
+
+def _silero(told: PartyVoice) -> VADAnalyzer:
+    return SileroVADAnalyzer(params=VADParams(stop_secs=told.vad_stop_s))
+
+
+def _own_service(speech: Speech, kind: str) -> FrameProcessor:
+    """Return one of pipecat's own services, made from its dotted name."""
+    dotted = speech.stt if kind == "stt" else speech.tts
+    arguments = dict(speech.stt_parameters if kind == "stt" else speech.tts_parameters)
+    module_name, _, class_name = dotted.rpartition(".")
+    try:
+        service = getattr(importlib.import_module(module_name), class_name)
+    except (ImportError, AttributeError) as error:
+        raise Refused(
+            "speech_unavailable",
+            f"{dotted} cannot be loaded ({error}): check the name, and install pipecat-ai's extra for that service",
+        ) from error
+    if not (isinstance(service, type) and issubclass(service, FrameProcessor)):
+        raise Refused("speech_unavailable", f"{dotted} is no service that a pipeline can hold")
+    settings = arguments.pop("settings", None)
+    if settings is not None:
+        arguments["settings"] = service.Settings(**settings)  # type: ignore[attr-defined]
+    if speech.key_env:
+        arguments["api_key"] = _key(speech)
+    try:
+        return service(**arguments)
+    except (TypeError, ValueError) as error:
+        raise Refused("speech_unavailable", f"{dotted} cannot be made from its parameters: {error}") from error
