@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from scenarios.formats.reference_records import TrialExport, VerdictRecord
-from scenarios.scoring.evidence import Turn
+from scenarios.formats.transcripts import text_of
 from scenarios.scoring.reference_reply import ReferenceJudgement, broken, normalise
 from scenarios.scoring.results import RATED
 from scenarios.sides import SIDES
 
-INTERRUPTED = "[INTERRUPTED]"
 NOT_APPLICABLE: Literal["N/A"] = "N/A"
 # Outcomes of calls that the reference would have scored; the others have no composite.
 _SCORED = RATED | {"judge_error", "unscored"}
@@ -162,11 +161,6 @@ def latency_stats(values: Sequence[float]) -> dict[str, float]:
 def stop_reason(trial: TrialExport) -> str:
     """Return ``[EXIT]`` for a call that the agent ended, else the reference's only other value."""
     return "[EXIT]" if trial.call.end_reason in ("end_tool", "transfer") else "[TIMEOUT]"
-
-
-def text_of(turn: Turn) -> str:
-    """Return what was said, or the reference's mark for a turn without words."""
-    return INTERRUPTED if turn.is_blank else turn.said
 
 
 def _reference_match(trial: TrialExport) -> bool | Literal["N/A"]:

@@ -17,15 +17,19 @@ from typing import IO, Any, Protocol
 
 from scenarios.formats import csv_cells
 from scenarios.formats.reference_logs import bridge_log, evaluation_line
-from scenarios.formats.reference_metrics import judge_file, latencies, metrics, stop_reason, text_of
+from scenarios.formats.reference_metrics import judge_file, latencies, metrics, stop_reason
 from scenarios.formats.reference_records import REDACTED, RunExport, TrialExport, redacted
 from scenarios.formats.reference_summary import Summary
+from scenarios.formats.transcripts import text_of
 from scenarios.sides import SIDES
 
 
 class _Sink(Protocol):
     def write(self, name: str, text: str) -> None:
         """Store one file under its path inside the run folder."""
+
+    def pour(self, name: str, parts: Iterable[str | IO[str]]) -> None:
+        """Store one file from texts and files, which need not fit in memory."""
 
 
 class FolderExists(Exception):
@@ -62,9 +66,14 @@ class _Folder:
         self._root = root
 
     def write(self, name: str, text: str) -> None:
+        self.pour(name, [text])
+
+    def pour(self, name: str, parts: Iterable[str | IO[str]]) -> None:
         path = self._root / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="")
+        with path.open("w", encoding="utf-8", newline="") as file:
+            for text in _chunks(parts):
+                file.write(text)
 
 
 class _Zip:
@@ -74,6 +83,11 @@ class _Zip:
     def write(self, name: str, text: str) -> None:
         self._archive.writestr(f"{self._folder}/{name}", text)
 
+    def pour(self, name: str, parts: Iterable[str | IO[str]]) -> None:
+        with self._archive.open(f"{self._folder}/{name}", "w") as entry:
+            for text in _chunks(parts):
+                entry.write(text.encode())
+
 
 class _Guarded:
     """Takes known secrets out of everything that is written."""
@@ -82,14 +96,21 @@ class _Guarded:
         self._sink = sink
         self._secrets = [form for secret in secrets if secret for form in {secret, json.dumps(secret)[1:-1]}]
 
-    def write(self, name: str, text: str) -> None:
+    def clean(self, text: str) -> str:
         for secret in self._secrets:
             text = text.replace(secret, REDACTED)
         # A lone surrogate, which JSON text may carry, cannot be written as UTF-8.
-        self._sink.write(name, text.encode("utf-8", "replace").decode("utf-8"))
+        return text.encode("utf-8", "replace").decode("utf-8")
+
+    def write(self, name: str, text: str) -> None:
+        self._sink.write(name, self.clean(text))
+
+    def pour(self, name: str, *parts: str | IO[str]) -> None:
+        """Store what is clean already."""
+        self._sink.pour(name, parts)
 
 
-def _write_run(run: RunExport, trials: Iterable[TrialExport], sink: _Sink) -> None:
+def _write_run(run: RunExport, trials: Iterable[TrialExport], sink: _Guarded) -> None:
     summary = Summary()
     with _spool() as all_metrics, _spool() as all_latencies, _spool() as log:
         all_latencies.write(csv_cells.row(["Scenario", "User_Transcript", "Agent_Transcript", "Latency_ms"]))
@@ -97,15 +118,15 @@ def _write_run(run: RunExport, trials: Iterable[TrialExport], sink: _Sink) -> No
             found = metrics(trial)
             all_metrics.write(",\n" if summary.trials else "")
             summary.add(found, judge_file(trial))
-            all_metrics.write(_json(found))
-            log.write(evaluation_line(trial))
+            all_metrics.write(sink.clean(_json(found)))
+            log.write(sink.clean(evaluation_line(trial)))
             for line in _latency_lines(trial):
-                all_latencies.write(line)
+                all_latencies.write(sink.clean(line))
             for name, text in _trial_files(trial, found):
                 sink.write(f"{trial.folder}/{name}", text)
-        sink.write("all_metrics.json", f"[\n{_content(all_metrics)}\n]\n")
-        sink.write("all_latencies.csv", _content(all_latencies))
-        sink.write("evaluation_log.txt", _content(log))
+        sink.pour("all_metrics.json", "[\n", all_metrics, "\n]\n")
+        sink.pour("all_latencies.csv", all_latencies)
+        sink.pour("evaluation_log.txt", log)
     sink.write("all_summary.txt", summary.text(f"Run {run.run_id} {run.title}".rstrip()))
     sink.write("run_args.json", _json(_run_args(run)))
 
@@ -236,6 +257,11 @@ def _spool() -> Iterator[IO[str]]:
         yield file
 
 
-def _content(file: IO[str]) -> str:
-    file.seek(0)
-    return file.read()
+def _chunks(parts: Iterable[str | IO[str]]) -> Iterator[str]:
+    for part in parts:
+        if isinstance(part, str):
+            yield part
+            continue
+        part.seek(0)
+        while text := part.read(1_000_000):
+            yield text

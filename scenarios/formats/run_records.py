@@ -3,6 +3,7 @@
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from django.db.models import QuerySet
@@ -10,6 +11,7 @@ from django.utils import timezone
 
 from scenarios import catalogue
 from scenarios.domains.base import Fidelity, ScenarioSpec
+from scenarios.formats.exports.form import Export, Format
 from scenarios.formats.reference_records import (
     JudgingRecord,
     RunExport,
@@ -46,6 +48,11 @@ def run_export(run: Run) -> RunExport:
         trial_count=run.trial_count,
         not_ended=run.trials.exclude(status__in=Trial.ENDED).count(),
     )
+
+
+def export_of(run: Run, form: Format, *, trials: QuerySet[Trial] | None = None, chosen: str = "") -> Export:
+    """Return what a form writes of a run: all its ended trials, or those of ``trials``, which ``chosen`` describes."""
+    return Export(run_export(run), partial(trial_exports, run, trials=trials, with_calls=form.reads_calls), chosen)
 
 
 def trial_exports(
