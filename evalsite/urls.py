@@ -7,6 +7,7 @@ from django.urls import URLPattern, URLResolver, path
 from evalsite.pages import (
     account,
     errors,
+    exports,
     health,
     home,
     launch,
@@ -44,6 +45,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("runs/<int:pk>/rescore/", run_actions.run_rescore, name="run-rescore"),
     path("runs/<int:pk>/config.json", run_actions.run_config, name="run-config"),
     path("runs/<int:pk>/export.zip", run_actions.run_export, name="run-export"),
+    path("runs/<int:pk>/export/<str:name>/", exports.run_export, name="run-export-as"),
     path("scenarios/", scenarios.scenario_domains, name="scenario-domains"),
     path("scenarios/<str:domain>/", scenarios.scenario_list, name="scenario-list"),
     path("scenarios/<str:domain>/<str:name>/", scenarios.scenario, name="scenario"),
@@ -64,4 +66,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("runs/<int:run>/trials/<str:scenario>/<int:number>/prompts/", trials.trial_prompts, name="trial-prompts"),
     path("runs/<int:run>/trials/<str:scenario>/<int:number>/judging/", trials.trial_judging, name="trial-judging"),
     path("runs/<int:run>/trials/<str:scenario>/<int:number>/hang-up/", trials.trial_hang_up, name="trial-hang-up"),
+    path(
+        "runs/<int:run>/trials/<str:scenario>/<int:number>/export/<str:name>/", exports.call_export, name="call-export"
+    ),
 ]

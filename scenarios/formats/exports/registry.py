@@ -20,26 +20,25 @@ REFERENCE = Format(
     lacks="its figures by its own rules, our outcomes beside them; no evidence of claims, no people's rulings",
     write=_reference,
 )
-RUN_FORMATS: Mapping[str, Format] = {
-    form.name: form
-    for form in (
-        REFERENCE,
-        tau2.FORMAT,
-        inspect_log.EVAL,
-        inspect_log.JSON,
+RUN_GROUPS: Mapping[str, tuple[Format, ...]] = {
+    "Whole runs": (REFERENCE, tau2.FORMAT, inspect_log.EVAL, inspect_log.JSON),
+    "Results": (
         junit.FORMAT,
         tables.TRIALS_CSV,
         tables.TRIALS_JSONL,
         tables.VERDICTS_CSV,
         tables.VERDICTS_JSONL,
         otel.FORMAT,
+    ),
+    "Transcripts": (
         segments.TRANSCRIPTS_JSONL,
         segments.SEGLST,
         segments.RTTM,
         captions.VTT_ZIP,
         captions.SRT_ZIP,
-    )
+    ),
 }
+RUN_FORMATS: Mapping[str, Format] = {form.name: form for forms in RUN_GROUPS.values() for form in forms}
 CALL_FORMATS: Mapping[str, Format] = {
     form.name: form
     for form in (captions.VTT, captions.SRT, segments.CALL_SEGLST, segments.CALL_RTTM, segments.CALL_JSONL)
