@@ -16,6 +16,7 @@ class ImportedFile(models.Model):
     """
 
     class State(models.TextChoices):
+        WAITING = "waiting", "waiting"
         IMPORTING = "importing", "importing"
         IMPORTED = "imported", "imported"
         PARTLY = "partly", "partly imported"
@@ -33,6 +34,9 @@ class ImportedFile(models.Model):
     size = models.PositiveBigIntegerField(default=0)
     content_size = models.PositiveBigIntegerField(default=0)
     state = models.CharField(max_length=10, choices=State, default=State.IMPORTING)
+    # Of an upload that waits or is being read: where its bytes are, and whether calls are to be replayed.
+    upload = models.CharField(max_length=200, blank=True)
+    options = models.JSONField(default=dict)
     reason = models.TextField(blank=True)
     remarks = models.JSONField(default=list)
     refused = models.JSONField(default=list)
@@ -49,7 +53,7 @@ class ImportedFile(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["content_sha256"],
-                condition=Q(state__in=("importing", "imported", "partly")),
+                condition=Q(state__in=("importing", "imported", "partly")) & ~Q(content_sha256=""),
                 name="imported_file_once",
             )
         ]

@@ -54,6 +54,8 @@ class Trial(models.Model):
     error_kind = models.CharField(max_length=60, blank=True)
     by_inaction = models.BooleanField(default=False)
     duration_ms = models.PositiveIntegerField(null=True, blank=True)
+    # Whether its events have times; the file of an imported call may give none, and they are then all 0.
+    is_timed = models.BooleanField(default=True)
     turn_count = models.PositiveIntegerField(default=0)
     # Median response time of the agent.
     response_p50_ms = models.FloatField(null=True, blank=True)

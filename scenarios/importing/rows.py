@@ -1,0 +1,294 @@
+"""One imported call as rows: trial, events, signals, verdicts and the foreign result beside them."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+
+from scenarios.domains.base import Signal
+from scenarios.events import CallEnded, CallStarted, Noted, TrialFinished
+from scenarios.formats.imports.comparison import Rescored
+from scenarios.formats.imports.events import ImportedEvent, events_of
+from scenarios.formats.imports.records import ForeignVerdict, ImportedTrial, MappedVerdict
+from scenarios.formats.imports.replay import Check, Replay
+from scenarios.models import ForeignResult, Run, SignalResult, Trial, TrialEvent, Verdict
+from scenarios.scoring.db_state_match import MAX_ROWS
+from scenarios.scoring.results import Outcome
+from scenarios.sides import Side
+from scenarios.storable import storable
+
+OUTCOME_OF: Mapping[MappedVerdict, Outcome] = {
+    "pass": "pass",
+    "fail": "fail",
+    "judge_error": "judge_error",
+    "not_scored": "unscored",
+    "excluded": "infra_error",
+}
+# Which part of upstream's reward is which of our signals.
+_SIGNAL_OF_BASIS: Mapping[str, Signal] = {
+    "DB": "db_state_match",
+    "ENV_ASSERTION": "db_state_assertion",
+    "NL_ASSERTION": "nl_assertion",
+}
+_LONGEST_VALUE = 2_000_000
+
+
+@dataclass
+class TrialRows:
+    """The rows of one call; all but the trial itself still lack its key."""
+
+    trial: Trial
+    foreign: ForeignResult
+    events: list[TrialEvent] = field(default_factory=list)
+    signals: list[SignalResult] = field(default_factory=list)
+    verdicts: list[Verdict] = field(default_factory=list)
+
+
+def rows_of(
+    run: Run, scenario_id: int, number: int, position: int, call: ImportedTrial, replayed: Rescored | str
+) -> TrialRows:
+    """Return the rows of a call; ``replayed`` is the replay, or why there is none."""
+    rescored = replayed if isinstance(replayed, Rescored) else None
+    replay = rescored.replay if rescored else None
+    events = list(events_of(call, replay))
+    times = [event.at_ms for event in events if event.at_ms is not None]
+    signals = list(_signals(call.verdict, replay))
+    trial = _trial(run, scenario_id, number, position, call, is_timed=bool(times))
+    trial.breakdown = _breakdown(signals)
+    stored = list(_events(trial, call, events))
+    trial.last_seq = len(stored)
+    verdicts = [*_claims(call.verdict), *_upstream(call, replay), *_predicates(call.verdict, replay)]
+    return TrialRows(trial, _foreign(trial, call, replayed), stored, signals, verdicts)
+
+
+def _trial(run: Run, scenario_id: int, number: int, position: int, call: ImportedTrial, *, is_timed: bool) -> Trial:
+    outcome = OUTCOME_OF[call.verdict.mapped]
+    costs = [cost for cost in (call.agent_cost, call.user_cost) if cost is not None]
+    return Trial(
+        run=run,
+        scenario_id=scenario_id,
+        number=number,
+        position=position,
+        status=Trial.Status.ERROR if outcome == "infra_error" else Trial.Status.DONE,
+        outcome=outcome,
+        other_outcome=outcome,
+        outcome_reason=storable(call.verdict.why)[:300],
+        error_kind=storable(call.termination_reason or "")[:60] if outcome == "infra_error" else "",
+        attempts=1,
+        started_at=moment(call.started_at),
+        ended_at=moment(call.ended_at),
+        is_timed=is_timed,
+        duration_ms=round(1000 * call.duration_s) if call.duration_s is not None else None,
+        turn_count=len(call.turns),
+        cost=sum(costs) if costs else None,
+    )
+
+
+def moment(text: str | None) -> datetime | None:
+    """Return a moment that a file names; None where it names none, or without saying in which zone."""
+    try:
+        found = datetime.fromisoformat(text) if text else None
+    except ValueError:
+        return None
+    return found if found is not None and found.tzinfo is not None else None
+
+
+def _events(trial: Trial, call: ImportedTrial, events: Iterable[ImportedEvent]) -> Iterator[TrialEvent]:
+    now = timezone.now()
+    at_ms = 0
+    own = [
+        ImportedEvent(CallStarted.kind, None, 0, {"channel": "voice" if call.ticks else "text"}),
+        *(ImportedEvent(Noted.kind, None, 0, _note(remark.severity, remark.text)) for remark in call.remarks),
+        *events,
+        ImportedEvent(CallEnded.kind, None, trial.duration_ms if trial.is_timed else None, _ending(call)),
+        ImportedEvent(TrialFinished.kind, None, None, {"outcome": trial.outcome, "reason": trial.outcome_reason}),
+    ]
+    for seq, event in enumerate(own, 1):
+        # Times never run backwards in a record, whatever the file's clocks did; the lint names skewed ones.
+        at_ms = max(at_ms, event.at_ms or 0)
+        data = dict(event.data)
+        if event.kind == "turn.ended" and data["started_ms"] is None:
+            data["started_ms"] = at_ms
+        yield TrialEvent(
+            seq=seq,
+            at_ms=at_ms,
+            kind=event.kind,
+            side=event.side or "",
+            data=storable(_shortened(data)),
+            created_at=now,
+        )
+
+
+def _note(level: str, text: str) -> dict[str, Any]:
+    return {"level": level, "text": text, "side": None}
+
+
+def _ending(call: ImportedTrial) -> dict[str, Any]:
+    duration_ms = round(1000 * call.duration_s) if call.duration_s is not None else None
+    reason = call.termination_reason or "unknown"
+    return {"reason": reason[:100], "by": None, "duration_ms": duration_ms, "message": ""}
+
+
+def _shortened(value: Any) -> Any:
+    """Return a value with monstrous texts cut; each says how much is gone."""
+    if isinstance(value, str) and len(value) > _LONGEST_VALUE:
+        return f"{value[:_LONGEST_VALUE]} [... {len(value) - _LONGEST_VALUE} more characters in the file]"
+    if isinstance(value, dict):
+        return {name: _shortened(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_shortened(item) for item in value]
+    return value
+
+
+def _signals(verdict: ForeignVerdict, replay: Replay | None) -> Iterator[SignalResult]:
+    """Yield what the file's verdict decides signal by signal; our own replay only where the file is silent."""
+    basis = verdict.reward_basis
+    gating: set[Signal] = {"db_state_match"}
+    if basis:
+        gating = {_SIGNAL_OF_BASIS[part] for part in basis if part in _SIGNAL_OF_BASIS}
+    ours = replay.db_match if replay else None
+    matched = verdict.db_match if verdict.db_match is not None else ours
+    if matched is not None:
+        detail = _database(replay) | {"stored": verdict.db_match, "ours": ours}
+        yield _signal("db_state_match", matched, gating, detail)
+    predicates = [bool(check.get("met")) for check in verdict.env_assertions]
+    predicates = predicates or [ruling.passed for ruling in replay.predicates] if replay else predicates
+    if predicates:
+        counts = {"passed": sum(predicates), "failed": len(predicates) - sum(predicates), "total": len(predicates)}
+        yield _signal("db_state_assertion", all(predicates), gating, counts)
+    claims = [bool(check.get("met")) for check in verdict.nl_assertions]
+    if claims:
+        counts = {"passed": sum(claims), "failed": len(claims) - sum(claims), "total": len(claims)}
+        yield _signal("nl_assertion", all(claims), gating, counts)
+
+
+def _signal(signal: Signal, passed: bool, gating: set[Signal], detail: dict[str, Any]) -> SignalResult:
+    is_gating = signal in gating
+    state = ("passed" if passed else "failed") if is_gating else "excluded"
+    return SignalResult(signal=signal, state=state, is_gating=is_gating, value=passed, detail=storable(detail))
+
+
+def _breakdown(signals: Iterable[SignalResult]) -> dict[str, list[str]]:
+    states: dict[str, list[str]] = {}
+    for signal in signals:
+        states.setdefault(signal.state, []).append(signal.signal)
+    return states
+
+
+def _database(replay: Replay | None) -> dict[str, Any]:
+    """Return the diff of a replay in the form that ``db_state_match`` stores."""
+    if replay is None:
+        return {"expected_hash": None, "actual_hash": None}
+    detail: dict[str, Any] = {}
+    for side, prefix in (("agent", ""), ("user", "user_")):
+        if side in replay.databases:
+            detail |= _diff(replay, side, prefix)  # type: ignore[arg-type]
+    return detail
+
+
+def _diff(replay: Replay, side: Side, prefix: str) -> dict[str, Any]:
+    rows = [diff.to_json() | {"seq": None} for diff in replay.fields[side]]
+    return {
+        f"{prefix}expected_hash": replay.expected[side].hash,
+        f"{prefix}actual_hash": replay.databases[side].hash,
+        f"{prefix}diff": rows[:MAX_ROWS],
+        f"{prefix}diff_total": len(rows),
+    }
+
+
+def _claims(verdict: ForeignVerdict) -> Iterator[Verdict]:
+    for index, check in enumerate(verdict.nl_assertions, 1):
+        claim = check.get("nl_assertion")
+        yield _verdict("nl_assertion", index, claim, check.get("met"), check.get("justification"))
+
+
+def _upstream(call: ImportedTrial, replay: Replay | None) -> Iterator[Verdict]:
+    ours = replay.communicate_checks if replay else ()
+    for index, check in enumerate(call.verdict.communicate_checks, 1):
+        mine = next((one for one in ours if one.expected == check.get("info")), None)
+        yield _verdict("communicate", index, check.get("info"), check.get("met"), check.get("justification"), mine)
+    actions = replay.action_checks if replay else ()
+    for index, check in enumerate(call.verdict.action_checks, 1):
+        action = check.get("action")
+        name = action.get("name") if isinstance(action, Mapping) else action
+        mine = actions[index - 1] if index <= len(actions) and actions[index - 1].expected == name else None
+        yield _verdict("action", index, name, check.get("action_match"), None, mine)
+
+
+def _predicates(verdict: ForeignVerdict, replay: Replay | None) -> Iterator[Verdict]:
+    rulings = replay.predicates if replay else ()
+    for index, check in enumerate(verdict.env_assertions, 1):
+        asked = check.get("env_assertion")
+        name = asked.get("func_name") if isinstance(asked, Mapping) else asked
+        row = _verdict("db_state_assertion", index, name, check.get("met"), None)
+        if index <= len(rulings):
+            row.detail = storable(asdict(rulings[index - 1]) | {"ours": rulings[index - 1].passed})
+        yield row
+
+
+def _verdict(signal: str, index: int, claim: Any, met: Any, reason: Any, mine: Check | None = None) -> Verdict:
+    detail = {} if mine is None else {"ours": mine.met, "where": mine.where}
+    return Verdict(
+        signal=signal,
+        index=index,
+        claim=storable(str(claim if claim is not None else "not named in the file")),
+        passed=met is True,
+        reason=storable(str(reason or "")),
+        error="" if isinstance(met, bool) else "no_ruling",
+        detail=storable(detail),
+    )
+
+
+def _foreign(trial: Trial, call: ImportedTrial, replayed: Rescored | str) -> ForeignResult:
+    rescored = replayed if isinstance(replayed, Rescored) else None
+    return ForeignResult(
+        trial=trial,
+        place=storable(call.place)[:300],
+        foreign_id=storable(call.id or "")[:300],
+        task_id=storable(call.task_id or "")[:300],
+        termination_reason=storable(call.termination_reason or "")[:100],
+        mapped=call.verdict.mapped,
+        why=storable(call.verdict.why),
+        reward=call.verdict.reward,
+        written=storable(call.verdict.written) if call.verdict.written is not None else None,
+        task=storable(dict(call.task.definition)) if call.task else None,
+        facts=storable(
+            {
+                **call.facts,
+                "trial": call.trial,
+                "seed": call.seed,
+                "mode": call.mode,
+                "started_at": call.started_at,
+                "ended_at": call.ended_at,
+                "agent_cost": call.agent_cost,
+                "user_cost": call.user_cost,
+            }
+        ),
+        remarks=storable([asdict(remark) for remark in call.remarks]),
+        stored_db_match=call.verdict.db_match,
+        our_db_match=rescored.replay.db_match if rescored else None,
+        today_db_match=rescored.today.db_match if rescored and rescored.today else None,
+        agrees=rescored.agrees if rescored else None,
+        reasons=[asdict(reason) for reason in rescored.reasons] if rescored else [],
+        why_not_replayed="" if rescored else storable(str(replayed)),
+        replay=storable(_replay(rescored)) if rescored else {},
+    )
+
+
+def _replay(rescored: Rescored) -> dict[str, Any]:
+    replay = rescored.replay
+    return {
+        "task_source": replay.task.source,
+        "notes": list(replay.task.notes),
+        "quirks": sorted(replay.quirks),
+        "calls": len(replay.calls),
+        "not_run": [{"call": call.call, "why": call.why_not} for call in replay.calls if call.result is None],
+        "different": [{"call": call.call, "how": call.difference} for call in replay.calls if call.difference],
+        "actions": [asdict(check) for check in replay.action_checks],
+        "communicate": [asdict(check) for check in replay.communicate_checks],
+        "predicates": [ruling.passed for ruling in replay.predicates],
+        "today_why_not": rescored.today_why_not,
+        "today_reasons": [asdict(reason) for reason in rescored.today_reasons],
+    }

@@ -1,0 +1,411 @@
+"""Reading a foreign file into rows: streaming, once a content, and all of it or none where it breaks off badly."""
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from scenarios.domains import load
+from scenarios.formats.imports.comparison import Rescored, rescore
+from scenarios.formats.imports.detect import open_import
+from scenarios.formats.imports.lint import Lint, LintFinding, result_vector
+from scenarios.formats.imports.records import ImportedRun, ImportedTrial
+from scenarios.formats.imports.source import DamagedFile
+from scenarios.formats.imports.tasks import CannotReplay, domain_of
+from scenarios.importing import config
+from scenarios.importing.rows import TrialRows, rows_of
+from scenarios.models import (
+    Finding,
+    ForeignResult,
+    ImportedFile,
+    Run,
+    Scenario,
+    SignalResult,
+    Trial,
+    TrialEvent,
+    Verdict,
+)
+from scenarios.storable import storable
+
+State = ImportedFile.State
+# Calls that are written in one transaction.
+_CHUNK = 20
+_MAX_FINDINGS = 500
+# An import without a sign of life for this long has died; the next one of the same file begins anew.
+DEAD_AFTER = timedelta(minutes=2)
+NOT_ASKED = "not asked for: import with --rescore"
+# Runs with fewer calls than this may go alike in every call by chance.
+_ALIKE_FROM = 10
+
+
+@dataclass
+class Imported:
+    """What became of one file: ``result`` in a word, ``why`` in words, and counts of its calls."""
+
+    file: ImportedFile
+    result: Literal["imported", "partly", "refused", "already", "cancelled"]
+    why: str = ""
+    run: Run | None = None
+    trials: int = 0
+    replayed: int = 0
+    agreeing: int = 0
+    differing: int = 0
+    refused: int = 0
+
+
+class _Stopped(Exception):
+    """Somebody asked to stop."""
+
+
+def import_path(
+    path: Path,
+    person: Any = None,
+    *,
+    name: str = "",
+    replay: bool = False,
+    upstream: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> Imported:
+    """Store the run that a file or folder holds; says what became of it, and raises for nothing that a file may hold.
+
+    ``replay`` runs the tool calls again and recomputes the database verdict; ``upstream`` with tau2's own defects.
+    The same content is stored once: a second import finds the first, and adds replays that it lacks.
+    """
+    title = storable(name or path.name)[:300]
+    try:
+        opened = open_import(path)
+    except DamagedFile as problem:
+        return _refuse(ImportedFile(name=title, imported_by=person), str(problem))
+    return store(opened, person, name=title, replay=replay, upstream=upstream, progress=progress)
+
+
+def store(
+    opened: ImportedRun,
+    person: Any = None,
+    *,
+    name: str,
+    replay: bool = False,
+    upstream: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> Imported:
+    """Store an opened run; see ``import_path``."""
+    file, is_new = _register(opened, person, name)
+    if not is_new:
+        return _already(file, opened, replay=replay, upstream=upstream)
+    storing = _Storing(opened, file, replay, upstream, progress)
+    try:
+        return storing.store(person)
+    except BaseException:
+        storing.withdraw()
+        ImportedFile.objects.filter(pk=file.pk).update(
+            state=State.CANCELLED, reason="broke off", ended_at=timezone.now()
+        )
+        raise
+
+
+def stop_import(file: ImportedFile) -> bool:
+    """Ask a running import to stop; what it has stored is taken out again. False when it has ended."""
+    return bool(ImportedFile.objects.filter(pk=file.pk, state=State.IMPORTING).update(stop_requested=True))
+
+
+def _register(opened: ImportedRun, person: Any, name: str) -> tuple[ImportedFile, bool]:
+    """Return the row of this content and whether it is ours to fill; two imports at once get one row."""
+    source = opened.source
+    row = {
+        "name": name,
+        "format": opened.format,
+        "sha256": source.sha256,
+        "content_sha256": source.content_sha256,
+        "size": source.size,
+        "content_size": source.content_size,
+        "imported_by": person,
+        "heartbeat_at": timezone.now(),
+    }
+    for _ in range(2):
+        try:
+            with transaction.atomic():
+                return ImportedFile.objects.create(**row), True
+        except IntegrityError:
+            held = ImportedFile.objects.get(content_sha256=source.content_sha256, state__in=ImportedFile.HELD)
+            if not _is_dead(held):
+                return held, False
+            _bury(held)
+    return held, False
+
+
+def _is_dead(file: ImportedFile) -> bool:
+    last = file.heartbeat_at or file.imported_at
+    return file.state == State.IMPORTING and last < timezone.now() - DEAD_AFTER
+
+
+def _bury(file: ImportedFile) -> None:
+    Run.objects.filter(imported_from=file).delete()
+    reason = "the import died in the middle; what it had stored was taken out"
+    ImportedFile.objects.filter(pk=file.pk).update(state=State.CANCELLED, reason=reason, ended_at=timezone.now())
+
+
+def _refuse(file: ImportedFile, why: str) -> Imported:
+    file.state, file.reason, file.ended_at = State.REFUSED, storable(why), timezone.now()
+    file.save()
+    return Imported(file, "refused", why)
+
+
+def _already(file: ImportedFile, opened: ImportedRun, *, replay: bool, upstream: bool) -> Imported:
+    run = file.runs.first()
+    if run is not None and replay and file.state != State.IMPORTING:
+        _add_replays(run, opened, upstream=upstream)
+    where = f"run {run.pk}" if run else "an import that is going on"
+    return _counted(Imported(file, "already", f"the same content was imported before: {where}", run))
+
+
+def _add_replays(run: Run, opened: ImportedRun, *, upstream: bool) -> None:
+    """Replay the calls of a run that was imported without."""
+    lacking = ForeignResult.objects.filter(trial__run=run, why_not_replayed=NOT_ASKED).select_related("trial")
+    by_place = {foreign.place: foreign for foreign in lacking}
+    for call in opened.trials() if by_place else ():
+        foreign = by_place.get(storable(call.place)[:300])
+        if foreign is None:
+            continue
+        trial = foreign.trial
+        rows = rows_of(run, trial.scenario_id, trial.number, trial.position, call, _replayed(opened, call, upstream))
+        rows.foreign.pk, rows.foreign.trial = foreign.pk, trial
+        with transaction.atomic():
+            rows.foreign.save()
+            for signal in rows.signals:
+                SignalResult.objects.update_or_create(
+                    trial=trial,
+                    scoring=1,
+                    signal=signal.signal,
+                    defaults={
+                        "state": signal.state,
+                        "value": signal.value,
+                        "detail": signal.detail,
+                        "is_gating": signal.is_gating,
+                    },
+                )
+
+
+def _counted(imported: Imported) -> Imported:
+    if imported.run is not None:
+        rows = ForeignResult.objects.filter(trial__run=imported.run)
+        imported.trials = rows.count()
+        imported.replayed = rows.filter(our_db_match__isnull=False).count()
+        imported.agreeing = rows.filter(agrees=True).count()
+        imported.differing = rows.filter(agrees=False).count()
+    imported.refused = len(imported.file.refused)
+    return imported
+
+
+def _replayed(opened: ImportedRun, call: ImportedTrial, upstream: bool) -> Rescored | str:
+    try:
+        return rescore(opened, call, upstream=upstream)
+    except CannotReplay as problem:
+        return str(problem)
+
+
+@dataclass
+class _Storing:
+    """The state of one import while it goes on."""
+
+    opened: ImportedRun
+    file: ImportedFile
+    replay: bool
+    upstream: bool
+    progress: Callable[[int], None] | None
+    run: Run | None = None
+    domain: str = ""
+    scenarios: dict[str, int] = field(default_factory=dict)
+    fingerprints: dict[str, str] = field(default_factory=dict)
+    numbers: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
+    outcomes: dict[str, str] = field(default_factory=dict)
+    trial_pks: list[int] = field(default_factory=list)
+
+    def store(self, person: Any) -> Imported:
+        lint = Lint(self.opened)
+        why = ""
+        calls = self._calls(lint)
+        try:
+            while chunk := list(islice(calls, _CHUNK)):
+                self._write(chunk, person)
+        except DamagedFile as problem:
+            why = str(problem)
+        except _Stopped:
+            self.withdraw()
+            reason = "stopped by a person; nothing of it was kept"
+            self._end(State.CANCELLED, reason)
+            return Imported(self.file, "cancelled", reason)
+        if self.run is None:
+            reason = why or self._nothing()
+            self._end(State.REFUSED, reason)
+            return Imported(self.file, "refused", reason, refused=len(self.file.refused))
+        self._close(lint)
+        refused = len(self.opened.refused)
+        if refused and not why:
+            why = f"{refused} of its calls could not be read; the first: {self.opened.refused[0].text}"
+        self._end(State.PARTLY if why else State.IMPORTED, why)
+        return _counted(Imported(self.file, "partly" if why else "imported", why, self.run))
+
+    def withdraw(self) -> None:
+        """Take out what was stored."""
+        if self.run is not None:
+            self.run.delete()
+            self.run = None
+
+    def _calls(self, lint: Lint) -> Iterator[tuple[ImportedTrial, Rescored | str]]:
+        """Yield each call with its replay; what was read before damage is handed on before the damage is told."""
+        for call in self.opened.trials():
+            replayed = _replayed(self.opened, call, self.upstream) if self.replay else NOT_ASKED
+            lint.see(call, replayed)
+            yield call, replayed
+
+    def _write(self, chunk: Sequence[tuple[ImportedTrial, Rescored | str]], person: Any) -> None:
+        with transaction.atomic():
+            if self.run is None:
+                self.domain = self._domain_name(chunk[0][0])
+                self.run = self._new_run(person)
+            rows = [self._rows(call, replayed) for call, replayed in chunk]
+            _write_rows(rows)
+            self.trial_pks += [row.trial.pk for row in rows]
+            files = ImportedFile.objects.filter(pk=self.file.pk)
+            files.update(trial_count=len(self.trial_pks), heartbeat_at=timezone.now())
+            if files.filter(stop_requested=True).exists():
+                raise _Stopped
+        if self.progress is not None:
+            self.progress(len(self.trial_pks))
+
+    def _domain_name(self, call: ImportedTrial) -> str:
+        try:
+            return domain_of(self.opened, call)[0].name
+        except CannotReplay:
+            return config.slug(self.opened.domain_name)
+
+    def _new_run(self, person: Any) -> Run:
+        model = self.opened.agent.model or self.opened.agent.implementation or ""
+        return Run.objects.create(
+            title=storable(f"{self.file.name}{f' ({model})' if model and model not in self.file.name else ''}")[:200],
+            domain=self.domain,
+            config=config.config_of(self.opened, self.domain, {}, 1),
+            fingerprint="",
+            trial_count=0,
+            launched_by=person,
+            imported_from=self.file,
+            is_rehearsal=bool(self.opened.facts.get("is_rehearsal")),
+        )
+
+    def _rows(self, call: ImportedTrial, replayed: Rescored | str) -> TrialRows:
+        assert self.run is not None
+        name = self._scenario_name(call, replayed)
+        if name not in self.scenarios:
+            self.scenarios[name] = self._scenario(name, call)
+            definition = json.dumps(dict(call.task.definition) if call.task else {}, sort_keys=True, default=str)
+            self.fingerprints[name] = hashlib.sha256(definition.encode("utf-8", "replace")).hexdigest()
+        scenario = self.scenarios[name]
+        number = self._number(scenario, call.trial)
+        position = sum(map(len, self.numbers.values())) - 1
+        rows = rows_of(self.run, scenario, number, position, call, replayed)
+        self.outcomes[f"{name}#{number}"] = rows.trial.outcome
+        return rows
+
+    def _scenario_name(self, call: ImportedTrial, replayed: Rescored | str) -> str:
+        if isinstance(replayed, Rescored):
+            return replayed.replay.task.spec.name
+        task = storable(call.task_id or "no-task-label").replace("/", "-")
+        return (task if task.startswith(f"{self.domain}__") else f"{self.domain}__{task}")[:300]
+
+    def _scenario(self, name: str, call: ImportedTrial) -> int:
+        domain = load().get(self.domain)
+        row, _ = Scenario.objects.get_or_create(
+            name=name,
+            defaults={
+                "domain": self.domain,
+                "fingerprint": "",
+                "is_registered": False,
+                "position": 100_000 + len(self.scenarios),
+                "title": "" if domain else "known from imports only",
+                "search_text": name.lower(),
+            },
+        )
+        return row.pk
+
+    def _number(self, scenario: int, trial: int | None) -> int:
+        """Return the trial's number: the file's, which counts from 0, else the next that is free."""
+        taken = self.numbers[scenario]
+        wanted = trial + 1 if trial is not None and 0 <= trial < 1_000_000 else 0
+        number = wanted if wanted and wanted not in taken else max(taken, default=0) + 1
+        taken.add(number)
+        return number
+
+    def _close(self, lint: Lint) -> None:
+        assert self.run is not None
+        trials = max(max(numbers) for numbers in self.numbers.values())
+        frozen = config.config_of(self.opened, self.domain, self.fingerprints, trials)
+        frozen["imported"]["result_vector"] = result_vector(self.outcomes)
+        costs = list(self.run.trials.filter(cost__isnull=False).values_list("cost", flat=True))
+        Run.objects.filter(pk=self.run.pk).update(
+            config=frozen,
+            fingerprint=config.fingerprint_of(frozen),
+            trial_count=len(self.trial_pks),
+            channel=frozen["channel"],
+            cost=sum(cost or 0 for cost in costs) if costs else None,
+        )
+        self.run.refresh_from_db()
+        found = [*lint.findings(), *self._alike()]
+        Finding.objects.bulk_create(self._finding(one) for one in found[:_MAX_FINDINGS])
+
+    def _alike(self) -> Iterator[LintFinding]:
+        """Yield runs that went alike in every call though another model is named."""
+        assert self.run is not None
+        if len(set(self.outcomes.values())) < 2 or len(self.outcomes) < _ALIKE_FROM:
+            return
+        vector = self.run.config["imported"]["result_vector"]
+        for other in Run.objects.filter(config__imported__result_vector=vector).exclude(pk=self.run.pk):
+            if other.config["agent"]["model"] != self.run.config["agent"]["model"]:
+                text = (
+                    f"all {len(self.outcomes)} calls went as in run {other.pk} ({other.config['agent']['slug']}), "
+                    "which names another model: one of the two may be a copy"
+                )
+                yield LintFinding("error", "identical_results", text)
+
+    def _finding(self, found: LintFinding) -> Finding:
+        return Finding(
+            run=self.run,
+            trial_id=self.trial_pks[found.position] if found.position is not None else None,
+            severity=found.severity,
+            code=found.code,
+            place=storable(found.place)[:300],
+            text=storable(found.text),
+        )
+
+    def _nothing(self) -> str:
+        if self.opened.refused:
+            return f"none of its {len(self.opened.refused)} calls could be read: {self.opened.refused[0].text}"
+        return f"{self.file.name} holds no calls: the run never began, or its calls are in other files. Give those."
+
+    def _end(self, state: str, reason: str) -> None:
+        as_rows = [{"severity": one.severity, "place": one.place, "text": one.text} for one in self.opened.remarks]
+        refused = [{"severity": one.severity, "place": one.place, "text": one.text} for one in self.opened.refused]
+        file = self.file
+        file.state, file.reason, file.ended_at = state, storable(reason), timezone.now()
+        file.version = (self.opened.version or "")[:40]
+        file.remarks, file.refused, file.trial_count = storable(as_rows), storable(refused), len(self.trial_pks)
+        file.save()
+
+
+def _write_rows(rows: Sequence[TrialRows]) -> None:
+    Trial.objects.bulk_create([row.trial for row in rows])
+    for row in rows:
+        children: tuple[Any, ...] = (row.foreign, *row.events, *row.signals, *row.verdicts)
+        for child in children:
+            child.trial = row.trial
+    ForeignResult.objects.bulk_create([row.foreign for row in rows])
+    TrialEvent.objects.bulk_create([event for row in rows for event in row.events], batch_size=500)
+    SignalResult.objects.bulk_create([signal for row in rows for signal in row.signals])
+    Verdict.objects.bulk_create([verdict for row in rows for verdict in row.verdicts])
