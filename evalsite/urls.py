@@ -6,6 +6,7 @@ from django.urls import URLPattern, URLResolver, path
 
 from evalsite.pages import (
     account,
+    compare,
     errors,
     exports,
     health,
@@ -18,6 +19,7 @@ from evalsite.pages import (
     runs,
     scenarios,
     settings,
+    trends,
     trials,
 )
 
@@ -59,6 +61,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("settings/people/<int:pk>/link/", people.person_link, name="person-link"),
     path("settings/preflight/", preflight.preflight, name="preflight"),
     path("settings/system/", settings.system, name="system"),
+    path("compare/", compare.compare, name="compare"),
+    path("compare/pair/", compare.compare_pair, name="compare-pair"),
+    path("trends/", trends.trends, name="trends"),
     path("live/", live.live_wall, name="live-wall"),
     path("runs/<int:run>/trials/<str:scenario>/<int:number>/", trials.trial_detail, name="trial-detail"),
     path("runs/<int:run>/trials/<str:scenario>/<int:number>/events/", trials.trial_events, name="trial-events"),

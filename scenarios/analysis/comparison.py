@@ -20,12 +20,16 @@ _NOTHING = ScenarioTrials("")
 
 @dataclass(frozen=True)
 class ComparedRun:
-    """One run: its trials, and those of other runs of its configuration. ``trials``: how many were planned of each."""
+    """One run: its trials, and those of other runs of its configuration. ``trials``: how many were planned of each.
+
+    ``past`` is history that a database has counted already: (passes, rated trials) of each scenario.
+    """
 
     name: str
     rows: Sequence[TrialRow]
     history: Sequence[TrialRow] = ()
     trials: int | None = None
+    past: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
 
 class Change(NamedTuple):
@@ -145,16 +149,17 @@ class _Side:
                 f"the history of {run.name} holds trials of {doubled[0]!r}, which is compared: leave them out"
             )
         own = gather(run.rows, trials=run.trials)
-        return cls(run.name, own, _joined(own, gather(run.history)) if run.history else own)
+        everything = _joined(own, {name: (one.passes, one.rated) for name, one in gather(run.history).items()})
+        return cls(run.name, own, _joined(everything, run.past))
 
 
-def _joined(own: Mapping[str, ScenarioTrials], earlier: Mapping[str, ScenarioTrials]) -> dict[str, ScenarioTrials]:
+def _joined(own: Mapping[str, ScenarioTrials], earlier: Mapping[str, tuple[int, int]]) -> Mapping[str, ScenarioTrials]:
+    if not earlier:
+        return own
     return {
-        name: replace(
-            mine,
-            passes=mine.passes + (past := earlier.get(name, _NOTHING)).passes,
-            rated=mine.rated + past.rated,
-        )
+        name: replace(mine, passes=mine.passes + earlier[name][0], rated=mine.rated + earlier[name][1])
+        if name in earlier
+        else mine
         for name, mine in own.items()
     }
 

@@ -10,6 +10,7 @@ from scenarios.scoring.results import RATED, Outcome
 
 # once: a single trial, which cannot tell stable from flaky; incomplete: trials are missing and the rest agree.
 Stability = Literal["stable_pass", "stable_fail", "flaky", "once", "incomplete"]
+Settled = Literal["stable_pass", "stable_fail", "flaky", "once"]
 
 MOST_TRIALS = 10_000  # repetitions of one scenario in a run
 
@@ -36,6 +37,20 @@ class LeftOut(NamedTuple):
         return f"{name}: {self.reason}"
 
 
+def stability_of(passes: int, rated: int) -> Settled:
+    """Return what one or more rated trials of one scenario under one configuration show.
+
+    This is what "flaky" and "stable" mean on every page. Raises ValueError for no trials or counts that can't be.
+    """
+    if not 0 <= passes <= rated or not rated:
+        raise ValueError(f"{passes} passes of {rated} rated trials say nothing about a scenario")
+    if 0 < passes < rated:
+        return "flaky"
+    if rated == 1:
+        return "once"
+    return "stable_pass" if passes else "stable_fail"
+
+
 @dataclass(frozen=True)
 class ScenarioTrials:
     """One scenario: passes among its rated trials, and the trials left out."""
@@ -53,13 +68,10 @@ class ScenarioTrials:
     @property
     def stability(self) -> Stability:
         """Return what the trials show. Passes and fails together are flaky, whatever is missing."""
-        if 0 < self.passes < self.rated:
-            return "flaky"
-        if self.left_out or not self.rated:
+        if not self.rated:
             return "incomplete"
-        if self.rated == 1:
-            return "once"
-        return "stable_pass" if self.passes else "stable_fail"
+        found = stability_of(self.passes, self.rated)
+        return "incomplete" if self.left_out and found != "flaky" else found
 
 
 def gather(
