@@ -3,9 +3,13 @@ PYTHON ?= python3
 PORT ?= 8000
 BIN := .venv/bin
 MANAGE := $(BIN)/python manage.py
-PYTEST := $(BIN)/pytest -q
+WORKERS ?= 2
+# Each worker has its own databases, folder and queue (tests/settings.py) and takes tests from one that lags behind.
+PYTEST := $(BIN)/pytest -q -n $(WORKERS) --dist worksteal
+# Compiled once: serve and the tests start many processes, each of which would spend a second on compiling its imports.
+export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help demo serve test lint bench test-here test-services clean
+.PHONY: help demo serve test lint lint-types lint-style lint-site bench test-here test-services clean
 .DEFAULT_GOAL := help
 
 help:  ## Show this list
@@ -22,11 +26,18 @@ serve: .venv/runtime  ## Serve the site, its lanes, party servers and stand-ins
 test: lint test-here test-services  ## Everything: checks, tests here, tests on PostgreSQL and Redis
 
 lint: .venv/dev  ## ruff, mypy, import contracts, templates, migrations, deployment settings
+	@$(MAKE) --no-print-directory -j2 lint-types lint-style lint-site
+
+lint-types: .venv/dev
+	$(BIN)/mypy
+
+lint-style: .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/djlint templates --lint --quiet
+
+lint-site: .venv/dev
 	env -u DATABASE_URL CALLBOARD_VAR=$$(mktemp -d) $(MANAGE) makemigrations --check --dry-run
 	env -u DATABASE_URL HTTPS=1 CALLBOARD_VAR=$$(mktemp -d) $(MANAGE) check --deploy --fail-level WARNING
 
@@ -34,10 +45,11 @@ test-here: .venv/dev  ## The suite on SQLite, and the pages in Chromium
 	env -u DATABASE_URL -u REDIS_URL $(PYTEST) -p no:playwright -m "not browser"
 	env -u DATABASE_URL -u REDIS_URL $(PYTEST) -m browser
 
-test-services: .venv/dev  ## The same on PostgreSQL and Redis, where they answer
+test-services: .venv/dev  ## On PostgreSQL and Redis, where they answer, all that can depend on them
 	@if services=$$($(BIN)/python -m tests.services); then \
 		echo "On $$services"; \
-		env $$services $(PYTEST) -p no:playwright -m "not browser" && env $$services $(PYTEST) -m browser; \
+		env $$services $(PYTEST) --services-only -p no:playwright -m "not browser" \
+			&& env $$services $(PYTEST) --services-only -m browser; \
 	else test -z "$$CI"; fi
 
 bench: .venv/runtime  ## The speed figures, each with its target and conditions

@@ -11,6 +11,27 @@ from django.db import connection
 
 ROOT = Path(__file__).resolve().parent.parent
 ROLES = ("viewer", "reviewer", "operator", "admin")
+DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup"}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--services-only", action="store_true", help="only tests whose result may depend on the database or the broker"
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out, when asked to, what is the same on SQLite and on PostgreSQL with Redis: it ran already."""
+    if config.getoption("--services-only"):
+        left_out = [item for item in items if not needs_services(item)]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if needs_services(item)]
+
+
+def needs_services(item: pytest.Item) -> bool:
+    """Return whether a test can reach the database, from which pytest-django keeps all others, or is marked."""
+    marked = any(item.get_closest_marker(name) for name in ("django_db", "services"))
+    return marked or not DATABASE_FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))
 
 
 def absent(what: str, remedy: str) -> None:

@@ -42,6 +42,11 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
     return {**browser_type_launch_args, "executable_path": path, "args": quiet + still}
 
 
+@pytest.fixture(scope="session")
+def base_url() -> None:
+    """Stand in for the plugin's own fixture, whose form pytest 10 will refuse; our tests open whole addresses."""
+
+
 class Site:
     """The web server as a process of its own: it can be killed and started again on the same port."""
 
@@ -104,7 +109,7 @@ class Complaints:
     """What a browser complained about; none is expected but what a test names."""
 
     seen: list[str] = field(default_factory=list)
-    # A page that is left aborts what it was asking for, and htmx logs that; a request that failed logs another event beside.
+    # A page that is left aborts what it was asking for, and htmx logs that; a failed request logs another event beside.
     expected: list[str] = field(default_factory=lambda: ["^htmx:(sendAbort|afterRequest),"])
 
     def expect(self, pattern: str) -> None:

@@ -13,6 +13,8 @@ from pytest_django.fixtures import Settings
 from evalsite import checks
 from scenarios import domains
 
+pytestmark = pytest.mark.services
+
 
 def ids(found: Any) -> list[str]:
     return [message.id for message in found]
