@@ -47,6 +47,7 @@ class TrialRecord:
         # Why the record could not be stored, once that is certain.
         self.broken = ""
         self._zero = time.monotonic() - started_ms / 1000
+        self._clock: Callable[[], int] | None = None
         self._seq = claim.last_seq
         self._events: list[NewEvent] = []
         self._pending: list[NewEvent] = []
@@ -66,14 +67,15 @@ class TrialRecord:
         self._pending.append(stored)
         return stored.seq
 
-    def start_clock(self) -> None:
-        """Make now the time zero of the call."""
+    def start_clock(self, clock: Callable[[], int] | None = None) -> None:
+        """Make now the time zero of the call; with ``clock``, its milliseconds are the time from now on."""
         self._zero = time.monotonic()
+        self._clock = clock
 
     @property
     def now_ms(self) -> int:
         """Return milliseconds since time zero."""
-        return int((time.monotonic() - self._zero) * 1000)
+        return int((time.monotonic() - self._zero) * 1000) if self._clock is None else self._clock()
 
     @property
     def events(self) -> Sequence[NewEvent]:

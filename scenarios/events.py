@@ -105,6 +105,8 @@ class TurnEnded(Event):
     interrupted: bool = False
     # Text of the model before control tokens were taken out, when it differs from ``said``.
     raw: str | None = None
+    # When its sound ended; None on the text channel, where the event's own time says so.
+    ended_ms: int | None = None
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """What lane and call agreed on: the record, the request to stop, the failure of a party."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from scenarios.events import EndReason, Event
@@ -18,8 +18,8 @@ class Record(Protocol):
         ``side`` defaults to the event's own ``side`` field.
         """
 
-    def start_clock(self) -> None:
-        """Make now the time zero of the call."""
+    def start_clock(self, clock: Callable[[], int] | None = None) -> None:
+        """Make now the time zero of the call; with ``clock``, its milliseconds are the time from now on."""
 
     @property
     def now_ms(self) -> int:

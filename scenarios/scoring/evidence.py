@@ -239,7 +239,7 @@ class CallRecord:
             said=data["said"],
             heard=data["heard"],
             started_ms=data["started_ms"],
-            ended_ms=event.at_ms,
+            ended_ms=event.at_ms if data.get("ended_ms") is None else data["ended_ms"],
             interrupted=bool(data.get("interrupted")) or bool(before and before.interrupted),
         )
 

@@ -1,7 +1,7 @@
 """A record kept in memory, with the shape that scoring reads."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,6 +16,7 @@ class ListRecord:
 
     def __init__(self) -> None:
         self._zero = time.monotonic()
+        self._clock: Callable[[], int] | None = None
         self._events: list[NewEvent] = []
 
     def __call__(self, event: Event, side: Side | None = None) -> int:
@@ -24,12 +25,13 @@ class ListRecord:
         self._events.append(NewEvent(seq, self.now_ms, event.kind, own, event.data(), datetime.now(UTC)))
         return seq
 
-    def start_clock(self) -> None:
+    def start_clock(self, clock: Callable[[], int] | None = None) -> None:
         self._zero = time.monotonic()
+        self._clock = clock
 
     @property
     def now_ms(self) -> int:
-        return int((time.monotonic() - self._zero) * 1000)
+        return int((time.monotonic() - self._zero) * 1000) if self._clock is None else self._clock()
 
     @property
     def events(self) -> Sequence[StoredEvent]:
