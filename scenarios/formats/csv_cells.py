@@ -22,6 +22,11 @@ def cell(value: Any) -> Any:
 
 def row(values: Iterable[Any]) -> str:
     """Return one line of CSV with its line end, every cell defused."""
+    return line(cell(value) for value in values)
+
+
+def line(cells: Iterable[Any]) -> str:
+    """Return one line of CSV with its line end, the cells as they are."""
     buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerow([cell(value) for value in values])
-    return buffer.getvalue()
+    csv.writer(buffer).writerow(cells)  # only with its own line end does it quote a lone carriage return
+    return buffer.getvalue().removesuffix("\r\n") + "\n"

@@ -43,3 +43,9 @@ def test_a_row_reads_back_with_commas_quotes_and_line_breaks() -> None:
     line = row(values)
     assert line.endswith("\n")
     assert next(csv.reader(io.StringIO(line, newline=""))) == ["a,b", 'say "hi"', "two\nlines", "'=1+1"]
+
+
+@pytest.mark.parametrize("text", ["\r", "a\rb", "a\r\nb", "a\nb", 'say "yes"', "a,b"])
+def test_a_cell_with_a_line_end_of_any_kind_stays_one_cell(text: str) -> None:
+    rows = list(csv.reader(io.StringIO(row(["before", f"x{text}", "after"]) + row(["next"]), newline="")))
+    assert rows == [["before", f"x{text}", "after"], ["next"]]
