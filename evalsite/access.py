@@ -106,6 +106,7 @@ def _last_login(person: User) -> str:
 NAVIGATION = (
     ("Runs", "run-list", "/runs/"),
     ("Live", "live-wall", "/live/"),
+    ("Compare", "compare", "/compare/"),
     ("Scenarios", "scenario-domains", "/scenarios/"),
     ("Settings", "settings", "/settings/"),
 )

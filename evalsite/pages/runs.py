@@ -6,6 +6,8 @@ from django.views.decorators.http import require_safe
 
 from evalsite.filters import KINDS, RUN_STATES, RUNS_A_PAGE, RunFilter, TrialFilter, page_of, tags_of
 from evalsite.grid import grid, rows_a_page
+from evalsite.pages.compare import comparable
+from evalsite.imported import imported_context
 from scenarios.models import Run, Scenario
 from scenarios.standing import findings, standings
 
@@ -47,7 +49,9 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
         "grid": grid(run, chosen, list(page)),
         "numbers": range(1, run.config["trials"] + 1),
         "tags": tags_of(Scenario.objects.filter(domain=run.domain)),
+        "comparable": comparable(run),
         "parties": [(role, run.config[role]) for role in ("agent", "caller", "judge")],
+        **(imported_context(run) if run.imported_from_id else {}),
     }
     return render(request, "runs/detail.html", context)
 
@@ -60,7 +64,7 @@ def run_headline(request: HttpRequest, pk: int) -> HttpResponse:
 
 def get_run(pk: int) -> Run:
     """Return the run, or answer 404 with its number."""
-    run = Run.objects.select_related("launched_by", "cancelled_by").filter(pk=pk).first()
+    run = Run.objects.select_related("launched_by", "cancelled_by", "imported_from__imported_by").filter(pk=pk).first()
     if run is None:
         raise Http404(f"There is no run {pk}; it may have been deleted.")
     return run

@@ -37,7 +37,10 @@ def p_value(value: float | None) -> str:
 @register.filter
 def points(share: float | None) -> str:
     """Write a difference of rates in points with its sign: ``+3.2``; a minus that does not break from its number."""
-    return NOTHING if share is None else f"{100 * share + 0.0:+.1f}".replace("-", "\u2212")
+    if share is None:
+        return NOTHING
+    text = f"{100 * share:+.1f}".replace("-", "\u2212")
+    return "0.0" if text[1:] == "0.0" else text
 
 
 @register.filter

@@ -52,7 +52,7 @@ function step(direction, wanted = () => true) {
 
 // A page without rows (a single call) offers its neighbours as links.
 function follow(name) {
-  const link = document.querySelector(`a[data-key="${name}"]`);
+  const link = document.querySelector(`:is(a, button)[data-key="${name}"]`);
   if (link) link.click();
   return Boolean(link);
 }
@@ -63,6 +63,8 @@ const KEYS = {
   j: () => follow("j") || step(1),
   k: () => follow("k") || step(-1),
   f: () => follow("f") || step(1, (row) => row.hasAttribute("data-failed")),
+  c: () => follow("c"),
+  x: () => document.querySelector("[data-row].selected input[type=checkbox][name=runs]")?.click(),
   u: () => (document.querySelector("a[data-key=u]") ?? [...document.querySelectorAll(".crumbs a")].pop())?.click(),
 };
 
