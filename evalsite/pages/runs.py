@@ -6,8 +6,8 @@ from django.views.decorators.http import require_safe
 
 from evalsite.filters import KINDS, RUN_STATES, RUNS_A_PAGE, RunFilter, TrialFilter, page_of, tags_of
 from evalsite.grid import grid, rows_a_page
-from evalsite.pages.compare import comparable
 from evalsite.imported import imported_context
+from evalsite.pages.compare import comparable
 from scenarios.models import Run, Scenario
 from scenarios.standing import findings, standings
 
