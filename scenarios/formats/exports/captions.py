@@ -42,7 +42,7 @@ def _note(export: Export, trial: TrialExport) -> str:
     rehearsal = "REHEARSAL (a party or the judge is a stand-in). " if export.run.is_rehearsal else ""
     reason = f": {trial.outcome_reason}" if trial.outcome_reason else ""
     text = f"{rehearsal}{trial_id(export.run, trial)}, {trial.outcome or 'no outcome'}{reason}"
-    return _one_line(text).replace("-->", "->")
+    return escape(_one_line(text).replace("-->", "->"), quote=False)
 
 
 def _one_line(text: str) -> str:

@@ -49,3 +49,10 @@ def test_a_row_reads_back_with_commas_quotes_and_line_breaks() -> None:
 def test_a_cell_with_a_line_end_of_any_kind_stays_one_cell(text: str) -> None:
     rows = list(csv.reader(io.StringIO(row(["before", f"x{text}", "after"]) + row(["next"]), newline="")))
     assert rows == [["before", f"x{text}", "after"], ["next"]]
+
+
+def test_every_end_of_line_in_a_cell_stays_in_it() -> None:
+    cells = ["a\rb", "a\nb", "a\r\nb", 'a"b', "a,b"]
+    text = row(cells)
+    assert text.endswith("\n")
+    assert list(csv.reader(io.StringIO(text, newline=""))) == [cells]

@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 
 from scenarios import events
 from scenarios.formats.reference_logs import bridge_log, evaluation_line
-from tests.scenarios.formats.exports import HAPPENED, trial
+from tests.scenarios.formats.records import HAPPENED, trial
 from tests.scenarios.scoring.cases import rows
 
 

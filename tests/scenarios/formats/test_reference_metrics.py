@@ -4,7 +4,7 @@ import pytest
 
 from scenarios.formats.reference_metrics import judge_file, latency_stats, metrics
 from scenarios.formats.reference_records import SignalRecord, VerdictRecord
-from tests.scenarios.formats.exports import HAPPENED, SIGNALS, claim, ended, judged, judging, trial
+from tests.scenarios.formats.records import HAPPENED, SIGNALS, claim, ended, judged, judging, trial
 
 
 def test_a_passing_trial_has_the_references_fields() -> None:

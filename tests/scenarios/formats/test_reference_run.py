@@ -12,7 +12,7 @@ import pytest
 from scenarios import events
 from scenarios.formats.reference_records import RunExport, TrialExport, redacted
 from scenarios.formats.reference_run import FolderExists, export_folder, export_zip
-from tests.scenarios.formats.exports import HAPPENED, RUN, claim, judged, trial
+from tests.scenarios.formats.records import HAPPENED, RUN, claim, judged, trial
 from tests.scenarios.scoring.cases import CANCEL, said, spec
 
 HIDDEN = "[REDACTED]"

@@ -6,7 +6,7 @@ import pytest
 from scenarios.formats.reference_metrics import judge_file, metrics
 from scenarios.formats.reference_records import SignalRecord, TrialExport, VerdictRecord
 from scenarios.formats.reference_summary import Summary
-from tests.scenarios.formats.exports import HAPPENED, SIGNALS, claim, ended, judged, judging, trial
+from tests.scenarios.formats.records import HAPPENED, SIGNALS, claim, ended, judged, judging, trial
 
 
 def lines(*trials: TrialExport) -> dict[str, str]:
