@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.conf import settings
-from django.db.models import Avg, Count
 from django.http import QueryDict
 from pydantic import ValidationError
 
 from evalsite.filters import tags_of
 from scenarios import catalogue
 from scenarios.analysis.intervals import Interval, forecast
+from scenarios.foresight import Foresight, Measured, foresee
 from scenarios.launch import FrozenProfile, Limits, RunConfig, expand
-from scenarios.models import Profile, Run, Scenario, Trial
+from scenarios.models import Profile, Run, Scenario
 from scenarios.scoring.config import STRICTNESSES
 from scenarios.selection import BadSelection, Selection
 
@@ -170,48 +170,56 @@ class LaunchForm(forms.Form):
 
 @dataclass(frozen=True)
 class Prospect:
-    """What a run will take: calls, power, and time and money going by earlier calls of the same agent."""
+    """What a run will take: calls, power, and time and money going by earlier runs."""
 
     scenarios: int
     calls: int
     interval: Interval | None
     at_once: int
-    # Of earlier ended calls of this agent in this domain on this channel; None when there are none.
-    based_on: int
-    call_s: float | None
-    call_cost: float | None
+    known: Foresight
 
     @property
     def duration_s(self) -> float | None:
         """Return how long the run will take if all places are used."""
-        if self.call_s is None:
-            return None
-        return self.call_s * max(1.0, self.calls / self.at_once)
+        return None if self.known.seconds is None else self.known.seconds.mean * self._turns
+
+    @property
+    def duration_spread(self) -> tuple[float, float] | None:
+        """Return how long it would take at the pace of the fastest and of the slowest earlier run."""
+        return _scaled(self.known.seconds, self._turns)
 
     @property
     def cost(self) -> float | None:
         """Return what the run will cost, in dollars."""
-        return None if self.call_cost is None else self.call_cost * self.calls
+        return None if self.known.cost is None else self.known.cost.mean * self.calls
+
+    @property
+    def cost_spread(self) -> tuple[float, float] | None:
+        """Return what it would cost at the prices of the cheapest and of the dearest earlier run."""
+        return _scaled(self.known.cost, self.calls)
+
+    @property
+    def _turns(self) -> float:
+        """Return how many calls follow each other in a place."""
+        return max(1.0, self.calls / self.at_once)
+
+
+def _scaled(measured: Measured | None, factor: float) -> tuple[float, float] | None:
+    if measured is None or measured.spread is None:
+        return None
+    return measured.spread[0] * factor, measured.spread[1] * factor
 
 
 def prospect(config: RunConfig) -> Prospect:
     """Return what a run with this configuration will take."""
     calls = len(config.scenarios) * config.trials
     places = settings.LANES * settings.LANE_WIDTH
-    earlier = Trial.objects.filter(
-        run__config__agent__slug=config.agent.slug,
-        run__domain=config.domain,
-        run__channel=config.channel,
-        duration_ms__isnull=False,
-    ).aggregate(count=Count("pk"), ms=Avg("duration_ms"), cost=Avg("cost"))
     return Prospect(
         scenarios=len(config.scenarios),
         calls=calls,
         interval=forecast(len(config.scenarios), config.trials),
         at_once=min(calls, places, config.limits.concurrency or places),
-        based_on=earlier["count"],
-        call_s=earlier["ms"] / 1000 if earlier["ms"] is not None else None,
-        call_cost=None if config.unpriced else earlier["cost"],
+        known=foresee(config),
     )
 
 

@@ -194,7 +194,8 @@ def test_the_summary_goes_by_earlier_calls_of_the_same_agent(launcher: Client) -
     text = summary(launcher, agent="mini", ids=" ".join(names()[:4]), concurrency="1")
     assert "about 4m00s, 1 at once" in text
     assert "about $1.00" in text
-    assert "2 earlier calls" in text
+    assert "from 1 run, 2 calls, of this agent under other settings" in text
+    assert "Could show</dt><dd>unknown: no earlier run of this configuration" in text
 
 
 def test_the_summary_names_what_is_wrong(launcher: Client) -> None:
