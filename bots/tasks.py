@@ -34,6 +34,13 @@ def run_preflight(row_ids: Sequence[int]) -> None:
     asyncio.run(check_all(row_ids))
 
 
+def run_import(file_id: int) -> None:
+    """Read an uploaded file into runs; what becomes of it is in its ``ImportedFile`` rows."""
+    from scenarios.importing import import_upload
+
+    import_upload(file_id)
+
+
 if __name__ == "__main__":  # one lane without a cluster
     import os
 

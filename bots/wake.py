@@ -65,6 +65,11 @@ def preflight(profile_ids: Sequence[int]) -> list[Preflight]:
     return rows
 
 
+def wake_import(file_id: int) -> None:
+    """Have a worker read an uploaded file; its progress is in its ``ImportedFile`` row."""
+    async_task("bots.tasks.run_import", file_id, group="imports")
+
+
 def _alive() -> QuerySet[Lane]:
     fresh = timezone.now() - timedelta(seconds=LANE_FRESH_S)
     return Lane.objects.filter(ended_at=None, heartbeat_at__gte=fresh)

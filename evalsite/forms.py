@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from django import forms
+from django.conf import settings
 from django.contrib.auth.models import User
 
 from evalsite.access import ROLE_RIGHTS, ROLES
@@ -77,3 +78,41 @@ class PersonForm(UserModelForm):
         fields = ["username"]
         labels = {"username": "Name"}
         help_texts = {"username": ""}
+
+
+class _FilesInput(forms.ClearableFileInput):
+    allow_multiple_selected = True
+
+
+class _FilesField(forms.FileField):
+    """One or more uploaded files."""
+
+    widget = _FilesInput
+
+    def clean(self, data: Any, initial: Any = None) -> list[Any]:
+        files = data if isinstance(data, list | tuple) else [data]
+        return [super(_FilesField, self).clean(file, initial) for file in files]
+
+
+class ImportForm(forms.Form):
+    """Result files of other tools, and how they are read."""
+
+    results = _FilesField(error_messages={"required": "Choose at least one file.", "empty": "One file is empty."})
+    replay = forms.BooleanField(required=False, initial=True)
+    upstream = forms.BooleanField(required=False)
+
+    def clean_results(self) -> list[Any]:
+        files: list[Any] = self.cleaned_data["results"]
+        for file in files:
+            if file.size > settings.IMPORT_MAX_BYTES:
+                limit = settings.IMPORT_MAX_BYTES >> 20
+                raise forms.ValidationError(
+                    f"{file.name} has {file.size >> 20:,} MB, and an upload may have {limit:,}. "
+                    "Import it on the machine: manage.py import_runs PATH"
+                )
+        return files
+
+    @property
+    def options(self) -> dict[str, bool]:
+        """Return how the files are to be read."""
+        return {name: bool(self.cleaned_data[name]) for name in ("replay", "upstream")}

@@ -172,6 +172,8 @@ if HTTPS:
     CSRF_COOKIE_SECURE = True
 
 DATA_UPLOAD_MAX_NUMBER_FILES = 5
+# One uploaded result file; larger ones are imported on the machine.
+IMPORT_MAX_BYTES = env.int("IMPORT_MAX_BYTES", 1024**3)
 
 LOGGING = {
     "version": 1,

@@ -216,7 +216,7 @@ def mark(event: StoredEvent) -> dict[str, Any] | None:
         shape = f"{event.side}{' interrupted' if data.get('interrupted') else ''}"
         target = f"turn-{data['turn']}"
     elif event.kind == "tool.returned":
-        start, name = event.at_ms - round(data["duration_ms"]), f"call {data['call']}: {data['tool']}"
+        start, name = event.at_ms - round(data["duration_ms"] or 0), f"call {data['call']}: {data['tool']}"
         shape = "refused" if not data["ok"] else "write" if data.get("changes") else "read"
         target = f"call-{data['call']}"
     else:

@@ -94,6 +94,8 @@ class CallRecord:
         for event in self.events.filter(seq__range=(chunk.first, chunk.last)):
             row = transcript.row(event, is_current)
             row["template"] = transcript.TEMPLATES.get(event.kind, transcript.UNKNOWN)
+            if not self.trial.is_timed:
+                row["at_ms"] = None
             rows[row["anchor"]] = row
         return list(rows.values())
 

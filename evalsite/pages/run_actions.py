@@ -71,7 +71,11 @@ def run_rerun(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def run_rescore(request: HttpRequest, pk: int) -> HttpResponse:
     """Have calls scored again from their records, without holding them again."""
-    count = lifecycle.rescore(get_run(pk))
+    try:
+        count = lifecycle.rescore(get_run(pk))
+    except ValueError as error:
+        messages.error(request, f"Nothing was scored again: {error}.")
+        return redirect("run-detail", pk)
     wake_lanes()
     messages.info(request, f"{count} held calls without a score are scored again from their records.")
     return redirect("run-detail", pk)

@@ -107,7 +107,7 @@ def trial_hang_up(request: HttpRequest, run: int, scenario: str, number: int) ->
 
 
 def _trial(run: int, scenario: str, number: int) -> Trial:
-    trials = Trial.objects.select_related("run", "scenario", "hang_up_by")
+    trials = Trial.objects.select_related("run__imported_from", "scenario", "hang_up_by")
     return get_object_or_404(trials, run_id=run, scenario__name=scenario, number=number)
 
 

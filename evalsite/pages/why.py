@@ -10,7 +10,7 @@ from evalsite import transcript
 from evalsite.pages.calls import CallRecord
 from scenarios import domains
 from scenarios.domains.base import ScenarioSpec
-from scenarios.models import SignalResult, Trial, TrialEvent, Verdict
+from scenarios.models import ForeignResult, SignalResult, Trial, TrialEvent, Verdict
 from scenarios.scoring.evidence import read_events
 from scenarios.scoring.remarks import Remark, remarks
 from scenarios.scoring.upstream import nothing_written
@@ -46,6 +46,7 @@ def explain(trial: Trial, record: CallRecord) -> dict[str, Any]:
         "database": _database(by_name.get("db_state_match")),
         "actions": _actions(by_name.get("is_action_match"), record),
         "task": None if signals else task(trial),
+        "foreign": ForeignResult.objects.filter(trial=trial).first() if trial.run.imported_from_id else None,
         "latency": latency(record.events.filter(seq__gte=record.current.first)),
     }
 
@@ -100,6 +101,7 @@ def _verdict(verdict: Verdict, places: Mapping[int, str]) -> dict[str, Any]:
     return {
         "row": verdict,
         "state": state,
+        "ours": {True: "it holds", False: "it does not hold"}.get(detail.get("ours"), ""),
         "quotes": quotes,
         "expected": transcript.fold(detail["expected"]) if "expected" in detail else None,
         "actual": transcript.fold(detail["actual"]) if "actual" in detail else None,

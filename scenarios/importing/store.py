@@ -83,7 +83,7 @@ def import_path(
     try:
         opened = open_import(path)
     except DamagedFile as problem:
-        return _refuse(ImportedFile(name=title, imported_by=person), str(problem))
+        return refuse(ImportedFile(name=title, imported_by=person), str(problem))
     return store(opened, person, name=title, replay=replay, upstream=upstream, progress=progress)
 
 
@@ -92,12 +92,13 @@ def store(
     person: Any = None,
     *,
     name: str,
+    file: ImportedFile | None = None,
     replay: bool = False,
     upstream: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Imported:
-    """Store an opened run; see ``import_path``."""
-    file, is_new = _register(opened, person, name)
+    """Store an opened run; see ``import_path``. ``file`` is the row to fill, where there is one already."""
+    file, is_new = _register(opened, person, name, file)
     if not is_new:
         return _already(file, opened, replay=replay, upstream=upstream)
     storing = _Storing(opened, file, replay, upstream, progress)
@@ -116,28 +117,34 @@ def stop_import(file: ImportedFile) -> bool:
     return bool(ImportedFile.objects.filter(pk=file.pk, state=State.IMPORTING).update(stop_requested=True))
 
 
-def _register(opened: ImportedRun, person: Any, name: str) -> tuple[ImportedFile, bool]:
+def _register(opened: ImportedRun, person: Any, name: str, file: ImportedFile | None) -> tuple[ImportedFile, bool]:
     """Return the row of this content and whether it is ours to fill; two imports at once get one row."""
     source = opened.source
+    file = file or ImportedFile(imported_by=person)
     row = {
-        "name": name,
+        "name": storable(name)[-300:],
+        "state": State.IMPORTING,
         "format": opened.format,
         "sha256": source.sha256,
         "content_sha256": source.content_sha256,
         "size": source.size,
         "content_size": source.content_size,
-        "imported_by": person,
         "heartbeat_at": timezone.now(),
     }
+    for column, value in row.items():
+        setattr(file, column, value)
     for _ in range(2):
         try:
             with transaction.atomic():
-                return ImportedFile.objects.create(**row), True
+                file.save()
+                return file, True
         except IntegrityError:
             held = ImportedFile.objects.get(content_sha256=source.content_sha256, state__in=ImportedFile.HELD)
             if not _is_dead(held):
-                return held, False
+                break
             _bury(held)
+    if file.pk is not None:
+        refuse(ImportedFile.objects.get(pk=file.pk), f"the same content was imported before, as {held.name}")
     return held, False
 
 
@@ -152,7 +159,8 @@ def _bury(file: ImportedFile) -> None:
     ImportedFile.objects.filter(pk=file.pk).update(state=State.CANCELLED, reason=reason, ended_at=timezone.now())
 
 
-def _refuse(file: ImportedFile, why: str) -> Imported:
+def refuse(file: ImportedFile, why: str) -> Imported:
+    """Write down that nothing of a file could be stored, and why."""
     file.state, file.reason, file.ended_at = State.REFUSED, storable(why), timezone.now()
     file.save()
     return Imported(file, "refused", why)

@@ -70,6 +70,7 @@ def rerun(run: Run, outcomes: Sequence[str]) -> int:
     _check(outcomes)
     if ruled := sorted(set(outcomes) - REPEATABLE):
         raise ValueError(f"trials that passed or failed cannot be run again ({', '.join(ruled)}): launch a new run")
+    _check_held_here(run)
     if budget.is_spent(Run.objects.get(pk=run.pk)):
         raise ValueError("the run has spent its cap on money: launch a new run with a higher one")
     with transaction.atomic():
@@ -83,6 +84,7 @@ def rerun(run: Run, outcomes: Sequence[str]) -> int:
 def rescore(run: Run, outcomes: Sequence[str] = ("judge_error", "unscored")) -> int:
     """Let lanes score held calls with one of these outcomes again from their records; earlier scorings stay."""
     _check(outcomes)
+    _check_held_here(run)
     with transaction.atomic():
         return _reopen(run.trials.filter(status=Status.DONE, outcome__in=outcomes), status=Status.SCORING)
 
@@ -90,6 +92,11 @@ def rescore(run: Run, outcomes: Sequence[str] = ("judge_error", "unscored")) -> 
 def _check(outcomes: Sequence[str]) -> None:
     if unknown := sorted(set(outcomes) - set(OUTCOMES)):
         raise ValueError(f"unknown outcome {', '.join(map(repr, unknown))}; known: {', '.join(OUTCOMES)}")
+
+
+def _check_held_here(run: Run) -> None:
+    if run.imported_from_id is not None:
+        raise ValueError("its calls were held elsewhere and imported: launch a run of your own, or import again")
 
 
 def _reopen(trials: QuerySet[Trial], *, status: str) -> int:

@@ -61,6 +61,11 @@ class ImportedFile(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def is_open(self) -> bool:
+        """Return whether it waits or is being read."""
+        return self.state in (self.State.WAITING, self.State.IMPORTING)
+
 
 class ForeignResult(models.Model):
     """The result of an imported call as its file has it, and what replaying its tool calls gave."""
