@@ -149,6 +149,7 @@ RECORD_WORDS: Mapping[str, str] = {
     "stable_pass": "stable pass",
     "stable_fail": "stable fail",
     "flaky": "flaky",
+    "once": "one call only",
     "by_agent": "depends on the agent",
     "never": "never run",
 }

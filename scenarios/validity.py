@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from django.db.models import Count, Q
-from django.db.models.fields.json import KT
 
+from scenarios.analysis.trials import stability_of
+from scenarios.configurations import identities, normal
 from scenarios.domains.known_errors import EFFECTS, Effect
 from scenarios.models import Run, Scenario, Trial
 from scenarios.scoring.config import STRICTNESSES, Strictness
@@ -18,9 +19,9 @@ from scenarios.scoring.results import RATED
 from scenarios.scoring.rollup import OutcomeCount, Rate, do_nothing_rate, success_rate
 from scenarios.standing import INACTION, prefix_of
 
-# never: no rated call. flaky: one and the same agent both passed and failed. by_agent: each agent always does the same,
-# but not all of them alike.
-Record = Literal["stable_pass", "stable_fail", "flaky", "by_agent", "never"]
+# stable_pass, stable_fail, flaky, once: as ``analysis.trials.stability_of`` has them, for each configuration by itself.
+# by_agent: no configuration is flaky, but not all of them do alike. never: no rated call.
+Record = Literal["stable_pass", "stable_fail", "flaky", "once", "by_agent", "never"]
 RECORDS: tuple[Record, ...] = get_args(Record)
 # The newest runs of a domain that a record looks at.
 RUNS_OF_A_RECORD = 200
@@ -114,20 +115,21 @@ def tallies(domain: str, strictness: Strictness, *, rehearsals: bool) -> Mapping
 
     Stand-ins play rehearsals, so these stand apart. Every call is taken by ``strictness``, whatever its run went by.
     """
-    newest = Run.objects.filter(domain=domain, is_rehearsal=rehearsals).order_by("-launched_at")
-    runs = {
-        pk: (agent, own)
-        for pk, agent, own in newest.annotate(
-            agent=KT("config__agent__slug"), own=KT("config__strictness")
-        ).values_list("pk", "agent", "own")[:RUNS_OF_A_RECORD]
-    }
+    newest = Run.objects.filter(domain=domain, is_rehearsal=rehearsals).order_by("-launched_at")[:RUNS_OF_A_RECORD]
+    runs = {pk: (_but_strictness(key), key.get("strictness")) for pk, key in identities(newest).items()}
     rated = Trial.objects.filter(Q(outcome__in=RATED) | Q(other_outcome__in=RATED), run__in=runs).order_by()
     rows = rated.values_list("scenario_id", "run_id", "outcome", "other_outcome", "by_inaction").annotate(Count("pk"))
     counts: dict[int, dict[str, list[OutcomeCount]]] = defaultdict(lambda: defaultdict(list))
     for scenario, run, outcome, other, by_inaction, count in rows:
-        agent, own = runs[run]
-        counts[scenario][agent].append(OutcomeCount(outcome if own == strictness else other, by_inaction, count))
-    return {pk: _tally(by_agent.values()) for pk, by_agent in counts.items()}
+        configuration, own = runs[run]
+        taken = outcome if own in (strictness, None) else other
+        counts[scenario][configuration].append(OutcomeCount(taken, by_inaction, count))
+    return {pk: _tally(by_configuration.values()) for pk, by_configuration in counts.items()}
+
+
+def _but_strictness(key: Mapping[str, Any]) -> str:
+    """Return a configuration as text; by what strictness it was launched does not matter here."""
+    return normal({name: value for name, value in key.items() if name != "strictness"})
 
 
 def record_counts(rows: Sequence[Scenario], found: Mapping[int, Tally]) -> dict[Record, int]:
@@ -164,19 +166,17 @@ def _idle_line(rows: Sequence[Scenario], strictness: Strictness) -> IdleLine:
     )
 
 
-def _tally(by_agent: Iterable[Sequence[OutcomeCount]]) -> Tally:
-    agents: list[Sequence[Any]] = list(by_agent)
-    rates = [rate for rate in map(success_rate, agents) if rate.total]
-    whole = success_rate(count for counts in agents for count in counts)
-    return Tally(_record(rates), whole)
+def _tally(by_configuration: Iterable[Sequence[OutcomeCount]]) -> Tally:
+    configurations = list(by_configuration)
+    rates = [rate for rate in map(success_rate, configurations) if rate.total]
+    whole = success_rate(count for counts in configurations for count in counts)
+    return Tally(_record(rates, whole), whole)
 
 
-def _record(rates: Sequence[Rate]) -> Record:
+def _record(rates: Sequence[Rate], whole: Rate) -> Record:
     if not rates:
         return "never"
-    if any(0 < rate.passes < rate.total for rate in rates):
+    if "flaky" in {stability_of(rate.passes, rate.total) for rate in rates}:
         return "flaky"
-    passed = {rate.passes > 0 for rate in rates}
-    if len(passed) > 1:
-        return "by_agent"
-    return "stable_pass" if passed == {True} else "stable_fail"
+    together = stability_of(whole.passes, whole.total)
+    return "by_agent" if together == "flaky" else together

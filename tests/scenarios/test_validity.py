@@ -1,15 +1,17 @@
 """Whether scenarios measure anything: idle agents, odd gold, known errors, and the record over runs."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from scenarios import catalogue
-from scenarios.launch import FrozenProfile
-from scenarios.models import Scenario
+from scenarios.analysis.trials import TrialRow, gather
+from scenarios.launch import FrozenProfile, Limits
+from scenarios.models import Run, Scenario
 from scenarios.models.scenario import no_findings
 from scenarios.scoring.config import Strictness
+from scenarios.scoring.results import Outcome
 from scenarios.standing import prefix_of
 from scenarios.validity import (
     FINDINGS,
@@ -131,7 +133,9 @@ def play(scenario: Scenario, agent: str, *outcomes: str, others: tuple[str, ...]
         ({"one": ["pass", "fail"]}, "flaky", 1, 2),
         ({"one": ["pass", "pass"], "two": ["fail"]}, "by_agent", 2, 3),
         ({"one": ["pass"], "two": ["pass", "fail"]}, "flaky", 2, 3),
-        ({"one": ["infra_error"], "two": ["pass"]}, "stable_pass", 1, 1),
+        ({"one": ["infra_error"], "two": ["pass"]}, "once", 1, 1),
+        ({"one": ["fail"], "two": ["fail"]}, "stable_fail", 0, 2),
+        ({"one": ["pass"], "two": ["fail"]}, "by_agent", 1, 2),
     ],
 )
 def test_the_record_of_a_scenario(played: dict[str, list[str]], record: str, passes: int, total: int) -> None:
@@ -149,6 +153,27 @@ def test_flaky_means_over_runs_as_well_as_within_one() -> None:
     assert tallies("toy", "reference", rehearsals=False)[scenario.pk].record == "flaky"
 
 
+def test_one_agent_under_two_settings_is_not_flaky() -> None:
+    (scenario,) = make_scenarios(1)
+    play(scenario, "one", "pass", "pass")
+    play(scenario, "one", "fail", "fail", config={"persona": True})
+    play(scenario, "one", "pass", config={"limits": Limits(concurrency=3)})  # changes no call
+    assert tallies("toy", "reference", rehearsals=False)[scenario.pk].record == "by_agent"
+
+
+def test_pages_and_comparisons_mean_the_same_by_flaky() -> None:
+    """One definition: what the record of a scenario says is what a comparison says of the same calls."""
+    for outcomes in (["pass"], ["fail"], ["pass", "pass"], ["fail", "stalled"], ["pass", "fail", "pass"]):
+        Run.objects.all().delete()
+        (scenario,) = make_scenarios(1)
+        play(scenario, "one", *outcomes)
+        rows = [
+            TrialRow(scenario.name, number, cast(Outcome, outcome)) for number, outcome in enumerate(outcomes, start=1)
+        ]
+        record = tallies("toy", "reference", rehearsals=False)[scenario.pk].record
+        assert record == gather(rows)[scenario.name].stability
+
+
 def test_calls_without_a_score_are_no_record() -> None:
     first, second = make_scenarios(2)
     play(first, "one", "infra_error", "queued")
@@ -158,8 +183,8 @@ def test_calls_without_a_score_are_no_record() -> None:
 
 def test_rehearsals_stand_apart() -> None:
     (scenario,) = make_scenarios(1)
-    play(scenario, "one", "pass")
-    play(scenario, "one", "fail", is_rehearsal=True)
+    play(scenario, "one", "pass", "pass")
+    play(scenario, "one", "fail", "fail", is_rehearsal=True)
     assert tallies("toy", "reference", rehearsals=False)[scenario.pk].record == "stable_pass"
     assert tallies("toy", "reference", rehearsals=True)[scenario.pk].record == "stable_fail"
 

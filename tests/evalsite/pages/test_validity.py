@@ -117,10 +117,13 @@ def test_what_an_address_gets_wrong_is_named(reader: Client, name: str, value: s
 def test_records_over_runs_keep_rehearsals_apart(reader: Client) -> None:
     rows = list(Scenario.objects.filter(domain="frontdesk")[:3])
     make_run(rows, 2, ["pass", "fail", "pass", "pass", "fail", "fail"], domain="frontdesk")
-    make_run(rows[:1], 1, ["fail"], domain="frontdesk", is_rehearsal=True)
+    make_run(rows[:1], 2, ["fail", "fail"], domain="frontdesk", is_rehearsal=True)
+    make_run(rows[1:2], 1, ["pass"], domain="frontdesk", is_rehearsal=True)
     text = page(reader, "frontdesk/")
     (words,) = sections(text).values()
-    assert "stable pass 1 0 stable fail 1 1 flaky 1 0 depends on the agent 0 0 never run 9 11" in words
+    assert (
+        "stable pass 1 0 stable fail 1 1 flaky 1 0 one call only 0 1 depends on the agent 0 0 never run 9 10" in words
+    )
     assert listed(page(reader, "frontdesk/?record=stable_fail")) == [rows[1].name]
     assert listed(page(reader, "frontdesk/?record=stable_fail&parties=rehearsal")) == [rows[0].name]
     own = plain(page(reader, f"frontdesk/{rows[2].name}/"))
@@ -130,7 +133,7 @@ def test_records_over_runs_keep_rehearsals_apart(reader: Client) -> None:
 
 def test_a_record_goes_by_the_strictness_asked_for(reader: Client) -> None:
     (row,) = Scenario.objects.filter(name="tau2_airline__3")
-    make_run([row], 1, ["pass"], domain="tau2_airline").trials.update(other_outcome="fail")
+    make_run([row], 2, ["pass"], domain="tau2_airline").trials.update(other_outcome="fail")
     assert listed(page(reader, "tau2_airline/?record=stable_pass")) == [row.name]
     assert listed(page(reader, "tau2_airline/?record=stable_fail&strictness=upstream")) == [row.name]
 
