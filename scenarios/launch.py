@@ -16,6 +16,7 @@ from scenarios.models import Run, Scenario, Trial
 from scenarios.scoring.config import Strictness
 from scenarios.searchable import composed
 from scenarios.versions import versions
+from scenarios.voice import Clock, VoiceConfig
 
 MAX_TRIALS = 100_000
 
@@ -86,6 +87,9 @@ class RunConfig(BaseModel):
     caller: FrozenProfile
     judge: FrozenProfile | None
     channel: Literal["text", "voice"] = "text"
+    # Of the voice channel: lockstep is as fast as the parties compute, realtime as fast as people listen.
+    clock: Clock | None = None
+    voice: VoiceConfig | None = None
     fidelity: Literal["canonical", "reference"] = "canonical"
     limits: Limits = Limits()
     pace_s: float = Field(default=0, ge=0, le=60)  # seconds that a turn takes at least, so that people can watch
@@ -95,15 +99,31 @@ class RunConfig(BaseModel):
     persona: bool = False  # the caller is told the scenario's persona text, where it has one
     versions: dict[str, str] = Field(default_factory=dict)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _speak(cls, data: Any) -> Any:
+        """A voice run that says no more is held in lockstep with local speech."""
+        if isinstance(data, dict) and data.get("channel") == "voice":
+            return {**data, "clock": data.get("clock") or "lockstep", "voice": data.get("voice") or VoiceConfig()}
+        return data
+
+    @model_validator(mode="after")
+    def _has_one_channel(self) -> Self:
+        if self.channel == "text" and (self.clock or self.voice):
+            raise ValueError("clock: only the voice channel has one; choose the channel voice, or leave clock and voice")
+        if self.channel == "voice" and self.pace_s:
+            raise ValueError("pace_s: speech has its own pace; on the voice channel choose the clock realtime")
+        return self
+
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:
         for role, profile in (("agent", self.agent), ("caller", self.caller), ("judge", self.judge)):
             if profile is not None and profile.kind != role:
                 raise ValueError(f"{role}: {profile.slug!r} is a profile of a {profile.kind}; choose one of a {role}")
-            if profile is not None and profile.tools_run == "theirs":
+            if profile is not None and profile.tools_run == "theirs" and not profile.address:
                 raise ValueError(
-                    f"{role}: {profile.slug!r} keeps its tools with the bot, and calls cannot be held so yet; "
-                    "set 'tools run' to 'with us' in the profile"
+                    f"{role}: {profile.slug!r} keeps its tools with the bot but names no bot: give its socket address, "
+                    "or set 'tools run' to 'with us' in the profile"
                 )
         if not self.scenarios:
             raise ValueError("scenarios: none chosen; a run needs at least one")
@@ -132,11 +152,13 @@ class RunConfig(BaseModel):
     @property
     def is_rehearsal(self) -> bool:
         """Return whether a party or the judge is a stand-in."""
-        return any(profile.is_standin for profile in self.parties)
+        return any(profile.is_standin for profile in self.parties) or (self.voice is not None and self.voice.is_standin)
 
     def stored(self) -> dict[str, Any]:
         """Return the JSON that a run keeps: without the momentary address of the stand-ins."""
         data = self.model_dump(mode="json")
+        if self.channel == "text":  # as before there was a voice channel, so that old fingerprints stay
+            del data["clock"], data["voice"]
         for profile in (data["agent"], data["caller"], data["judge"]):
             if profile and profile["is_standin"] and profile["base_url"] == settings.STANDIN_URL:
                 profile["base_url"] = ""
@@ -158,7 +180,9 @@ def launch(config: RunConfig, *, person: Any, title: str = "", launch_key: str |
     """
     if launch_key and (made := Run.objects.filter(launch_key=launch_key).first()):
         return made
-    frozen = config.model_copy(update={"versions": {**versions(), **config.versions}})
+    frozen = config.model_copy(
+        update={"versions": {**versions(), **config.versions}, "limits": _kept_limits(config)},
+    )
     rows = _scenario_rows(frozen)
     try:
         with transaction.atomic():
@@ -168,6 +192,17 @@ def launch(config: RunConfig, *, person: Any, title: str = "", launch_key: str |
         if made is None:
             raise
         return made  # somebody pressed twice, and the other press won
+
+
+def _kept_limits(config: RunConfig) -> Limits:
+    """Return the limits, with one call at a time where a bot keeps its own state and nothing else was said.
+
+    Bots of that kind hold one conversation (``spec/reference-system.md`` 1.2), so more would only wait for each other.
+    """
+    keeps_state = any(profile.tools_run == "theirs" for profile in (config.agent, config.caller))
+    if keeps_state and config.limits.concurrency is None:
+        return config.limits.model_copy(update={"concurrency": 1})
+    return config.limits
 
 
 def expand(domain: str, names: Sequence[str]) -> list[ScenarioRef]:

@@ -10,6 +10,8 @@ from bots.bridge.contract import PartyFailed
 from bots.bridge.link import Heard
 from bots.bridge.said import clean
 from bots.bridge.state import Call, Ended, other
+from bots.bridge.theirs.actions import close_calls
+from bots.bridge.theirs.hearing import hear
 from bots.bridge.toolbench import answer_tool_call
 from bots.bridge.wire import Message
 from scenarios.events import LatencyMeasured, Noted, TurnEnded, TurnStarted, UsageReported
@@ -18,6 +20,7 @@ from scenarios.sides import Side
 OPENING = "Hello"  # starts the agent; the caller listens first
 SILENCE = "(silence)"  # what a side hears when the other gives a blank turn
 BLANK_TURNS = 3
+SPOKEN = {"run_immediately": True, "audio_response": True}  # how RTVI's send-text is to be answered
 # Bounds for a party that never comes to the end of a turn.
 MAX_TOOL_CALLS_PER_TURN = 100
 MAX_MESSAGES_PER_TURN = 10_000
@@ -39,7 +42,7 @@ class Turn:
 
 async def converse(call: Call) -> Ended:
     """Let the sides talk and return how the talk ended. Raises PartyFailed."""
-    watcher = asyncio.create_task(_pass_on_stop(call), name="stop watcher")
+    watcher = asyncio.create_task(pass_on_stop(call), name="stop watcher")
     try:
         call.record(Noted("info", f"the agent was started with {OPENING!r}", "agent"))
         side: Side = "agent"
@@ -48,12 +51,13 @@ async def converse(call: Call) -> Ended:
             said = await take_turn(call, side, heard)
             heard, side = said or SILENCE, other(side)
     except Ended as end:
+        await take_last_words(call)
         return end
     finally:
         watcher.cancel()
 
 
-async def _pass_on_stop(call: Call) -> None:
+async def pass_on_stop(call: Call) -> None:
     """Turn a request to stop into a message, so that a call waits in one place only."""
     await call.stop.wait()
     call.inbox.put_nowait(("agent", Message("stop", {})))
@@ -62,30 +66,57 @@ async def _pass_on_stop(call: Call) -> None:
 async def take_turn(call: Call, side: Side, heard: str) -> str:
     """Deliver what the other side said and return the answer. Raises Ended or PartyFailed."""
     turn = Turn(side, call.turn + 1, time.monotonic())
-    await call.links[side].send("say", {"turn": turn.number, "text": heard})
+    await say(call, turn, heard)
     complete: Mapping[str, Any] = {}
     while not complete:
-        speaker, message = await _next_message(call, turn)
-        complete = await _take_message(call, turn, speaker, message)
-    response_ms = (time.monotonic() - turn.asked_at) * 1000
+        speaker, message = await next_message(call, turn)
+        complete = await take_message(call, turn, speaker, message)
+    response_ms = (complete.get("answered_at", time.monotonic()) - turn.asked_at) * 1000
     said, raw = clean(str(complete.get("text") or ""))
     if said or call.ending is None:
         await _record_turn(call, turn, said, raw)
         call.record(LatencyMeasured(side, turn.number, round(response_ms, 1), _parts(turn, response_ms, complete)))
     report_usage(call, side, complete)
-    _check_ends(call, turn, said, is_empty=not said and raw is None)
+    check_ends(call, turn, said, is_empty=not said and raw is None)
     return said
 
 
-async def _next_message(call: Call, turn: Turn) -> Heard:
-    """Wait for a message, but not past a limit."""
+async def say(call: Call, turn: Turn, heard: str) -> None:
+    """Have a side hear something: it owes a turn now."""
+    link, their = call.links[turn.side], call.theirs.get(turn.side)
+    if their is None:
+        await link.send("say", {"turn": turn.number, "text": heard})
+        return
+    if their.parts:
+        text = "words that came after its last turn was taken to be over are heard with its next one"
+        call.record(Noted("warning", text, turn.side))
+    their.begin(turn.asked_at)
+    their.say_id = await link.send_message("send-text", {"content": heard, "options": SPOKEN})
+
+
+async def take_last_words(call: Call) -> None:
+    """Record what such a party said after its last turn, when there is no next one to hear it."""
+    for side, their in call.theirs.items():
+        said, raw = clean(their.take_words())
+        if said:
+            await _record_turn(call, Turn(side, call.turn + 1, time.monotonic()), said, raw)
+
+
+async def next_message(call: Call, turn: Turn) -> Heard:
+    """Wait for a message, but not past a limit; ``quiet`` stands for a turn that is over by its silence."""
     now = time.monotonic()
     patience = LAST_WORDS_S if call.ending else call.config.limits.silence_s
+    their = call.theirs.get(turn.side)
+    # Such bots send much that is no sign of a turn, so theirs is counted from the last that is.
+    limit = min(call.deadline, (now if their is None or call.ending else their.active_at) + patience)
+    quiet_at = their.quiet_at if their else None
     try:
-        async with asyncio.timeout(max(0.0, min(call.deadline, now + patience) - now)):
+        async with asyncio.timeout(max(0.0, min(limit, quiet_at or limit) - now)):
             return await call.inbox.get()
     except TimeoutError:
         pass
+    if quiet_at is not None and time.monotonic() >= quiet_at:
+        return turn.side, Message("quiet", {})
     if call.ending is not None:
         call.ending.message = "the party did not finish its last turn, so the harness hung up"
         raise call.ending
@@ -99,12 +130,14 @@ async def _next_message(call: Call, turn: Turn) -> Heard:
     raise Ended("silence", message=f"the agent owed turn {turn.number} and gave no sign; {waited}")
 
 
-async def _take_message(call: Call, turn: Turn, speaker: Side, message: Message) -> Mapping[str, Any]:
+async def take_message(call: Call, turn: Turn, speaker: Side, message: Message) -> Mapping[str, Any]:
     """Act on one message; return the data of the ``turn-complete`` that ends this turn, else nothing."""
     turn.messages += 1
     if turn.messages > MAX_MESSAGES_PER_TURN:
         raise PartyFailed("party_flood", f"over {MAX_MESSAGES_PER_TURN} messages in one turn", side=speaker)
     data = message.data
+    if speaker in call.theirs and message.type != "stop":
+        return await _take_theirs(call, turn, speaker, message)
     kind = data.get("type") if message.type == "server-message" else message.type
     match kind:
         case "turn-complete" if speaker == turn.side and data.get("turn") == turn.number:
@@ -127,6 +160,22 @@ async def _take_message(call: Call, turn: Turn, speaker: Side, message: Message)
             call.record(Noted("warning", f"the bot reports: {str(data.get('error'))[:500]}", speaker))
         case "stop":
             raise Ended(call.stop.reason)
+    return {}
+
+
+async def _take_theirs(call: Call, turn: Turn, speaker: Side, message: Message) -> Mapping[str, Any]:
+    """Act on a message of a party that keeps its tools; return what its turn was when that is over by its silence."""
+    their = call.theirs[speaker]
+    if message.type == "quiet":
+        close_calls(call, speaker)
+        words, requests = their.take_words(), their.take_requests()
+        answered_at = their.first_output_at or time.monotonic()
+        return {"turn": turn.number, "text": words, "requests": requests, "answered_at": answered_at}
+    tool = await hear(call, speaker, message)
+    if tool is not None and speaker == turn.side:
+        if len(turn.tools) >= MAX_TOOL_CALLS_PER_TURN:
+            raise Ended("loop", speaker, f"over {MAX_TOOL_CALLS_PER_TURN} tool calls in one turn")
+        turn.tools.append(tool)
     return {}
 
 
@@ -158,6 +207,8 @@ async def _pace(call: Call) -> None:
 
 def _parts(turn: Turn, response_ms: float, complete: Mapping[str, Any]) -> dict[str, float]:
     """Split a response time; a party that does not tell its model's time leaves it in the rest."""
+    if "answered_at" in complete:  # to its first word, which nothing is known of
+        return {}
     parts = {"tools": turn.tool_ms}
     requests = _requests(complete)
     times = [ms for request in requests if isinstance(ms := request.get("model_ms"), int | float)]
@@ -180,7 +231,7 @@ def _requests(told: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [request for request in requests if isinstance(request, dict)] if isinstance(requests, list) else []
 
 
-def _check_ends(call: Call, turn: Turn, said: str, is_empty: bool) -> None:
+def check_ends(call: Call, turn: Turn, said: str, is_empty: bool) -> None:
     """Raise Ended when this turn was the last."""
     if call.ending is not None:
         raise call.ending

@@ -6,6 +6,7 @@ from typing import Any
 from bots.bridge.contract import PartyFailed
 from bots.bridge.conversation import report_usage
 from bots.bridge.state import Call, Ended
+from bots.bridge.theirs.pulling import pull_theirs
 from scenarios.events import CLEAN_ENDS, ContextPulled, Noted
 from scenarios.sides import SIDES, Side
 
@@ -18,10 +19,18 @@ SETTLE_WHEN_CUT_S = 0.2
 
 
 async def pull(call: Call, end: Ended) -> None:
-    """Record both contexts. The record is complete without them, so a party that fails here fails nothing."""
-    if end.reason not in NOT_PULLED:
-        wait_s = SETTLE_S if end.reason in CLEAN_ENDS else SETTLE_WHEN_CUT_S
-        await asyncio.gather(*(_pull_side(call, side, wait_s) for side in SIDES))
+    """Record both contexts, and the end state of a side that keeps its own.
+
+    The record is complete without a context, so a party that fails there fails nothing; without such an end state
+    nothing can be scored. Raises PartyFailed.
+    """
+    if end.reason in NOT_PULLED:
+        return
+    wait_s = SETTLE_S if end.reason in CLEAN_ENDS else SETTLE_WHEN_CUT_S
+    pulls = [pull_theirs(call, side) if side in call.theirs else _pull_side(call, side, wait_s) for side in SIDES]
+    for outcome in await asyncio.gather(*pulls, return_exceptions=True):
+        if isinstance(outcome, BaseException):
+            raise outcome
 
 
 async def _pull_side(call: Call, side: Side, wait_s: float) -> None:

@@ -42,9 +42,7 @@ class Link:
     all a message of type ``closed``. ``max_send`` is the longest frame, in bytes, that the party takes.
     """
 
-    def __init__(
-        self, side: Side, address: str, inbox: "asyncio.Queue[Heard]", max_send: int = MAX_SEND_BYTES
-    ) -> None:
+    def __init__(self, side: Side, address: str, inbox: "asyncio.Queue[Heard]", max_send: int = MAX_SEND_BYTES) -> None:
         self.side = side
         self.address = address
         self.is_ready = asyncio.Event()  # the bot said ``bot-ready``
@@ -90,6 +88,17 @@ class Link:
         """Send RTVI's ``client-ready``; pipecat's bots answer ``bot-ready`` (see ``is_ready``)."""
         about = {"library": "callboard", "library_version": version}
         await self._send("client-ready", {"version": version, "about": about}, "0")
+
+    async def ready_or_closed(self) -> None:
+        """Wait until the bot says that it is ready. Raises PartyFailed when it hangs up instead."""
+        assert self._reader is not None
+        waiter = asyncio.ensure_future(self.is_ready.wait())
+        try:
+            await asyncio.wait({waiter, self._reader}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            waiter.cancel()
+        if self._closed is not None:
+            raise self._closed
 
     async def send_message(self, type_: str, data: Mapping[str, Any]) -> str:
         """Send an RTVI message of any type that asks for no answer; return its id. Raises PartyFailed."""
@@ -138,8 +147,8 @@ class Link:
     async def _send_frame(self, payload: bytes) -> None:
         if self._closed is not None:
             raise self._closed
-        if len(payload) > MAX_SEND_BYTES:
-            text = f"a message of {len(payload)} bytes to the {self.side} party is over {MAX_SEND_BYTES}"
+        if len(payload) > self._max_send:
+            text = f"a message of {len(payload)} bytes to the {self.side} party is over {self._max_send}"
             raise PartyFailed("message_too_large", text, retry=False, side=self.side)
         assert self._socket is not None
         try:

@@ -5,23 +5,16 @@ from typing import Any
 
 from django.conf import settings
 
-from bots.bridge.contract import PartyFailed
 from bots.bridge.state import Call
+from bots.bridge.theirs.preparing import prepare_theirs
+from bots.bridge.theirs.syncing import sync_start
 from scenarios.events import PartyPrepared
 from scenarios.launch import FrozenProfile
 from scenarios.sides import SIDES, Side
 
 
 def address_of(profile: FrozenProfile, side: Side) -> str:
-    """Return where a side is reached: the profile's own address, else our party server. Raises PartyFailed."""
-    if profile.tools_run == "theirs":
-        raise PartyFailed(
-            "tools_theirs_unsupported",
-            f"the profile {profile.slug!r} keeps its tools with the bot, which calls cannot be held with yet: "
-            "let its tools run with us",
-            retry=False,
-            side=side,
-        )
+    """Return where a side is reached: the profile's own address, else our party server."""
     if profile.address:
         return profile.address
     return str(settings.PARTY_AGENT_URL if side == "agent" else settings.PARTY_USER_URL)
@@ -33,6 +26,7 @@ async def prepare(call: Call) -> None:
     for outcome in outcomes:
         if isinstance(outcome, BaseException):
             raise outcome
+    await sync_start(call)
     for prepared in outcomes:
         assert isinstance(prepared, PartyPrepared)
         call.record(prepared)
@@ -44,9 +38,15 @@ async def _prepare_side(call: Call, side: Side) -> PartyPrepared:
     prompt = call.domain.agent_prompt(call.spec) if side == "agent" else call.domain.caller_prompt(told)
     tools = call.environment.tool_schemas(side)
     model = profile.model.replace("{scenario}", call.spec.name)
+    if side in call.theirs:
+        await prepare_theirs(call, side, prompt)
+        return PartyPrepared(side, profile.slug, model, prompt, tools, profile.is_standin, "theirs")
     link = call.links[side]
     await link.open()
-    await link.request("prepare", _preparation(call.name, profile, model, prompt, tools))
+    preparation = _preparation(call.name, profile, model, prompt, tools)
+    if call.config.voice is not None and call.config.clock is not None and not profile.address:
+        preparation["voice"] = call.config.voice.of(side, call.config.clock).model_dump(mode="json")
+    await link.request("prepare", preparation)
     await link.greet()
     return PartyPrepared(side, profile.slug, model, prompt, tools, profile.is_standin)
 

@@ -2,12 +2,14 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from bots.bridge.contract import Record, Stop
 from bots.bridge.link import Heard, Link
 from bots.bridge.repeats import RepeatWatch
+from bots.bridge.theirs.side import TheirSide
 from scenarios.domains.base import Domain, ScenarioSpec
 from scenarios.domains.environment import Environment
 from scenarios.events import EndReason
@@ -45,6 +47,8 @@ class Call:
     # Set by a tool whose success ends the call; the turn it came in is still heard out.
     ending: Ended | None = None
     blanks: dict[Side, int] = field(default_factory=lambda: {"user": 0, "agent": 0})
+    # The sides that keep their tools and database themselves.
+    theirs: dict[Side, TheirSide] = field(default_factory=dict)
     # Answers already given, by side and the model's id of the call.
     answers: dict[tuple[Side, str], dict[str, Any]] = field(default_factory=dict)
 
@@ -57,9 +61,9 @@ class Call:
         """Return the run's own limit, else the scenario's."""
         return self.config.limits.max_duration_s or self.spec.max_duration_s
 
-    def start(self) -> None:
-        """Make now the time zero of the call."""
-        self.record.start_clock()
+    def start(self, clock: Callable[[], int] | None = None) -> None:
+        """Make now the time zero of the call; with ``clock``, its milliseconds are the time of the call."""
+        self.record.start_clock(clock)
         self.deadline = time.monotonic() + self.max_duration_s
 
 

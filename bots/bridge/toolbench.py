@@ -6,8 +6,9 @@ from typing import Any
 
 from bots.bridge.shorten import shorten
 from bots.bridge.state import Call, Ended
+from bots.bridge.theirs.syncing import sync_sides
 from scenarios.domains.base import ToolResult
-from scenarios.events import Noted, StateSynced, ToolCalled, ToolReturned
+from scenarios.events import Noted, ToolCalled, ToolReturned
 from scenarios.sides import Side
 
 MAX_NAME = 200
@@ -21,7 +22,9 @@ async def answer_tool_call(call: Call, side: Side, data: Mapping[str, Any]) -> f
         await call.links[side].send("tool-result", answer)
         return 0.0
     started = time.monotonic()
+    number = call.tool_calls + 1
     result = _run(call, side, call_id, data)
+    await sync_sides(call, number)
     duration_ms = (time.monotonic() - started) * 1000
     content, rule = shorten(result.for_model)
     if rule is not None:
@@ -56,8 +59,6 @@ def _run(call: Call, side: Side, call_id: str, data: Mapping[str, Any]) -> ToolR
             ends_call=result.ok and result.ends_call is not None,
         )
     )
-    if changes := call.environment.sync():
-        call.record(StateSynced(changes, after_call=number))
     if result.ok and result.ends_call is not None and call.ending is None:
         call.ending = Ended(result.ends_call, by=side)
     return result

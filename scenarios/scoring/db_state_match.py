@@ -39,11 +39,11 @@ def score(spec: ScenarioSpec, gold: Gold, evidence: Evidence, config: ScoringCon
     detail: dict[str, Any] = {"expected_hash": expected, "actual_hash": actual, "not_compared": _not_compared(evidence)}
     if evidence.unread:
         detail["no_diff"] = dict(evidence.unread)
-    for side, database in evidence.databases.items():
+    for side in evidence.databases:
         if side in gold.databases:
             detail |= _diff(spec, gold, evidence, side)
-        if side == "user":
-            detail |= {"user_expected_hash": gold.expected_hashes.get("user"), "user_actual_hash": evidence.hash_of("user")}
+    if (caller_hash := evidence.hash_of("user")) is not None:
+        detail |= {"user_expected_hash": gold.expected_hashes.get("user"), "user_actual_hash": caller_hash}
     return SignalResult("db_state_match", applicable=True, passed=passed, value=passed, detail=detail)
 
 

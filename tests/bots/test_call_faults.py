@@ -5,8 +5,6 @@ from typing import Any
 
 import pytest
 
-from bots.bridge.contract import PartyFailed
-from bots.bridge.preparing import address_of
 from bots.bridge.wire import MAX_FRAME_BYTES, encode
 from scenarios.launch import FrozenProfile, RunConfig, ScenarioRef
 from scenarios.sides import SIDES, Side
@@ -210,14 +208,11 @@ async def test_control_tokens_are_not_said_but_kept(stage: Stage) -> None:
     assert "<|" not in stage.endpoint.messages("agent")[-1]["content"]
 
 
-def test_tools_that_stay_with_the_bot_are_refused_in_words() -> None:
-    profile = FrozenProfile(slug="nemo", kind="agent", address="ws://127.0.0.1:9", tools_run="theirs")
-    with pytest.raises(PartyFailed, match="let its tools run with us") as caught:
-        address_of(profile, "agent")
-    assert not caught.value.retry
+def test_a_bot_that_keeps_its_tools_needs_an_address() -> None:
+    profile = FrozenProfile(slug="nemo", kind="agent", model="m", tools_run="theirs")
     caller = FrozenProfile(slug="c", kind="caller", model="m")
     refs = [ScenarioRef(name="x", fingerprint="f")]
-    with pytest.raises(ValueError, match="agent: 'nemo' keeps its tools with the bot"):
+    with pytest.raises(ValueError, match="agent: 'nemo' keeps its tools with the bot but names no bot"):
         RunConfig(domain="d", scenarios=refs, trials=1, agent=profile, caller=caller, judge=None)
 
 

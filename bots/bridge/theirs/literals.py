@@ -30,7 +30,7 @@ class NotALiteral(ValueError):
 
 
 def read_literal(text: str) -> Any:
-    """Return the value of JSON, or of dicts, lists, tuples, texts, numbers, True, False and None. Raises NotALiteral."""
+    """Return the value of JSON, or of the text of plain Python data. Raises NotALiteral."""
     try:
         return storable(json.loads(text))
     except (ValueError, RecursionError):
