@@ -2,18 +2,21 @@
 
 import asyncio
 
+from bots.bridge.channels import Talk, open_channel
 from bots.bridge.contract import PartyFailed, Record, Stop
-from bots.bridge.conversation import converse
 from bots.bridge.ending import pull
 from bots.bridge.link import Heard, Link
 from bots.bridge.preparing import address_of, prepare
 from bots.bridge.repeats import RepeatWatch
 from bots.bridge.state import Call, Ended
+from bots.bridge.theirs.control import MAX_SEND_BYTES as THEIR_LIMIT
+from bots.bridge.theirs.side import TheirSide, settle_s
+from bots.bridge.wire import MAX_SEND_BYTES
 from scenarios.domains import load
 from scenarios.domains.base import Domain, Refusal, ScenarioSpec
 from scenarios.domains.environment import Environment
 from scenarios.events import CallEnded, CallIntervened, CallStarted
-from scenarios.launch import RunConfig
+from scenarios.launch import FrozenProfile, RunConfig
 from scenarios.lifecycle import Claim
 from scenarios.scoring.evidence import Evidence, gather
 from scenarios.sides import SIDES, Side
@@ -29,7 +32,8 @@ async def hold_call(trial: Claim, record: Record, stop: Stop) -> Evidence:
     call = _open(trial, record, stop)
     try:
         await prepare(call)
-        await _talk(call)
+        async with open_channel(call, trial) as talk:
+            await _hold(call, talk)
     finally:
         await asyncio.gather(*(link.close() for link in call.links.values()), return_exceptions=True)
     return gather(call.spec, record.events, call.config.fidelity)
@@ -37,18 +41,14 @@ async def hold_call(trial: Claim, record: Record, stop: Stop) -> Evidence:
 
 def _open(trial: Claim, record: Record, stop: Stop) -> Call:
     config = RunConfig.model_validate(trial.config)
-    if config.channel != "text":
-        raise PartyFailed("channel_unsupported", f"calls cannot be held on the {config.channel} channel", retry=False)
     domain, spec = _find(config.domain, trial.scenario)
     try:
         environment = Environment(domain, spec, config.fidelity)
     except Refusal as refusal:
         raise PartyFailed("scenario_broken", f"{spec.name} cannot start: {refusal}", retry=False) from refusal
     inbox: asyncio.Queue[Heard] = asyncio.Queue()
-    profiles: dict[Side, str] = {
-        "user": address_of(config.caller, "user"),
-        "agent": address_of(config.agent, "agent"),
-    }
+    profiles: dict[Side, FrozenProfile] = {"user": config.caller, "agent": config.agent}
+    theirs = {side: profiles[side] for side in SIDES if profiles[side].tools_run == "theirs"}
     return Call(
         name=f"run {trial.run_id} {trial.scenario}#{trial.number}",
         spec=spec,
@@ -58,7 +58,11 @@ def _open(trial: Claim, record: Record, stop: Stop) -> Call:
         record=record,
         stop=stop,
         inbox=inbox,
-        links={side: Link(side, profiles[side], inbox) for side in SIDES},
+        links={
+            side: Link(side, address_of(profiles[side], side), inbox, THEIR_LIMIT if side in theirs else MAX_SEND_BYTES)
+            for side in SIDES
+        },
+        theirs={side: TheirSide(settle_s(profile.parameters)) for side, profile in theirs.items()},
         watch=RepeatWatch(config.limits.repeated_turns),
     )
 
@@ -75,19 +79,20 @@ def _find(domain_name: str, scenario: str) -> tuple[Domain, ScenarioSpec]:
     raise PartyFailed("unknown_scenario", f"{domain_name} has no scenario {scenario!r}", retry=False)
 
 
-async def _talk(call: Call) -> None:
-    call.start()
+async def _hold(call: Call, talk: Talk) -> None:
     call.record(CallStarted(call.config.channel))
     try:
-        end = await converse(call)
+        end = await talk()
     except PartyFailed as failure:
         _record_end(call, Ended("party_failed", failure.side, f"{failure.kind}: {failure}"), call.record.now_ms)
         raise
     duration_ms = call.record.now_ms
     if end.reason == "hang_up":
         call.record(CallIntervened("hang_up", call.stop.person))
-    await pull(call, end)
-    _record_end(call, end, duration_ms)
+    try:
+        await pull(call, end)
+    finally:  # the talk ended as it did, even if a party gives no end state
+        _record_end(call, end, duration_ms)
 
 
 def _record_end(call: Call, end: Ended, duration_ms: int) -> None:

@@ -110,7 +110,9 @@ class RunConfig(BaseModel):
     @model_validator(mode="after")
     def _has_one_channel(self) -> Self:
         if self.channel == "text" and (self.clock or self.voice):
-            raise ValueError("clock: only the voice channel has one; choose the channel voice, or leave clock and voice")
+            raise ValueError(
+                "clock: only the voice channel has one; choose the channel voice, or leave clock and voice"
+            )
         if self.channel == "voice" and self.pace_s:
             raise ValueError("pace_s: speech has its own pace; on the voice channel choose the clock realtime")
         return self

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fastapi import WebSocket
+from loguru import logger
 from pipecat.frames.frames import (
     Frame,
     TranscriptionFrame,
@@ -39,6 +40,9 @@ from bots.party.speech import RATE
 from bots.party.speech.choice import build
 from bots.party.speech.engines import SpeechFailed
 from bots.party.timings import Lookout, Timings
+
+# It advises a stop time that cuts spelled ids into pieces.
+logger.disable("pipecat.turns.user_stop.speech_timeout_user_turn_stop_strategy")
 
 # The pause is in the voice detection's stop time already.
 AFTER_SPEECH_S = 0.1

@@ -1,0 +1,99 @@
+"""One direction of a call in real time: what a side says, on its way to the other."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from bots.bridge.audio.pcm import BYTES_PER_S, Inlet, is_loud
+from bots.bridge.contract import PartyFailed
+from bots.bridge.conversation import Turn
+from bots.bridge.wire import AudioFrame, Interruption
+from scenarios.sides import Side
+
+TICK_MS = 20
+PIECE_BYTES = BYTES_PER_S * TICK_MS // 1000
+# Speech waits this long before it is passed on, so that a piece that comes late leaves no gap.
+JITTER_MS = 60
+_JITTER_BYTES = BYTES_PER_S * JITTER_MS // 1000
+LONGEST_TURN_S = 300
+
+
+@dataclass
+class Line:
+    """Speech of one side that is not played yet, and the turn that it belongs to. Positions are milliseconds."""
+
+    side: Side
+    turn: Turn
+    buffer: bytearray = field(default_factory=bytearray)
+    is_playing: bool = False
+    is_cut: bool = False  # the side was interrupted in this turn
+    started_ms: int | None = None  # of the first sound of the turn
+    ended_ms: int = 0  # of the last sound so far, of this turn or an earlier one
+    tools_ms: float = 0.0  # spent before the first sound
+    complete: Mapping[str, Any] | None = None  # the party's word that its turn is over
+    gaps: int = 0  # times that speech came too late
+    _inlet: Inlet = field(init=False)
+    _waiting_since: float | None = None
+
+    def __post_init__(self) -> None:
+        self._inlet = Inlet(self.side)
+
+    def take(self, frame: AudioFrame | Interruption) -> None:
+        """Take what the party sent. Raises PartyFailed."""
+        if isinstance(frame, Interruption):
+            self.is_cut = self.is_cut or self.started_ms is not None
+            self._inlet.flush()
+            self.buffer.clear()
+            return
+        self.buffer += self._inlet.take(frame)
+        if len(self.buffer) > LONGEST_TURN_S * BYTES_PER_S:
+            raise PartyFailed("endless_speech", f"over {LONGEST_TURN_S} s of speech came at once", side=self.side)
+        if self._waiting_since is None:
+            self._waiting_since = time.monotonic()
+
+    def finish_input(self, complete: Mapping[str, Any]) -> None:
+        """Note that the party has sent all of its turn."""
+        self.buffer += self._inlet.flush()
+        self.complete = complete
+
+    def next_piece(self, position_ms: int) -> bytes:
+        """Return the next 20 ms: speech if there is any, else silence. Raises PartyFailed."""
+        if not self.is_playing and self._is_due():
+            self.is_playing = True
+        if not self.is_playing:
+            return bytes(PIECE_BYTES)
+        piece = bytes(self.buffer[:PIECE_BYTES])
+        del self.buffer[:PIECE_BYTES]
+        if len(piece) < PIECE_BYTES:
+            self.gaps += bool(self.complete is None and self.started_ms is not None and piece)
+            self.is_playing, self._waiting_since = False, None
+            piece = piece.ljust(PIECE_BYTES, b"\0")
+        if is_loud(piece):
+            self._sounds(position_ms)
+        return piece
+
+    @property
+    def is_over(self) -> bool:
+        """Return whether the turn is complete and all of it was played."""
+        return self.complete is not None and not self.buffer
+
+    def next_turn(self, turn: Turn) -> None:
+        """Begin to wait for the next turn."""
+        self.turn = turn
+        self.started_ms = self.complete = None
+        self.is_cut, self.tools_ms = False, 0.0
+
+    def _is_due(self) -> bool:
+        if not self.buffer or self._waiting_since is None:
+            return False
+        waited_ms = (time.monotonic() - self._waiting_since) * 1000
+        return len(self.buffer) >= _JITTER_BYTES or waited_ms >= JITTER_MS
+
+    def _sounds(self, position_ms: int) -> None:
+        if self.started_ms is None:
+            self.started_ms, self.tools_ms = position_ms, self.turn.tool_ms
+        self.ended_ms = position_ms + TICK_MS
+        if self.ended_ms - self.started_ms > LONGEST_TURN_S * 1000:
+            text = f"turn {self.turn.number} is longer than {LONGEST_TURN_S} s"
+            raise PartyFailed("endless_speech", text, side=self.side)

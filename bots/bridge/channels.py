@@ -1,0 +1,36 @@
+"""How the sides of a call reach each other: in writing, or by voice with a recording."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+
+from bots.bridge.conversation import converse
+from bots.bridge.state import Call, Ended
+from scenarios.events import Noted
+from scenarios.lifecycle import Claim
+from scenarios.recordings import recording_name
+
+Talk = Callable[[], Awaitable[Ended]]
+
+
+@asynccontextmanager
+async def open_channel(call: Call, trial: Claim) -> AsyncIterator[Talk]:
+    """Start the call's clock and give what lets the sides talk; a recording is kept however the talk ends."""
+    if call.config.channel == "text":
+        call.start()
+        yield partial(converse, call)
+        return
+    # Arrays and resampling, which a text call does without.
+    from bots.bridge.audio.lockstep import Lockstep
+    from bots.bridge.audio.realtime import Realtime
+    from bots.bridge.audio.recording import Recording
+
+    recording = Recording(recording_name(trial.run_id, trial.scenario, trial.number, trial.attempt))
+    talk = (Lockstep if call.config.clock == "lockstep" else Realtime)(call, recording)
+    call.start(lambda: talk.now_ms)
+    try:
+        yield talk.converse
+    finally:
+        await recording.close()
+        if recording.broken:
+            call.record(Noted("error", f"the call is not recorded to its end: {recording.broken}"))
