@@ -1,13 +1,14 @@
 """The file's verdict on the databases beside ours, and the reason wherever they differ, found by trying."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from scenarios.formats.imports.records import ImportedRun, ImportedTrial
 from scenarios.formats.imports.replay import Replay, failed_as_recorded, replay
 from scenarios.formats.imports.tasks import CannotReplay, ReplayTask, task_to_replay
 from scenarios.formats.imports.upstream import QUIRKS, Quirk
+from scenarios.sides import SIDES, Side
 
 ReasonKind = Literal["task_version", "upstream_tool", "harness", "unexplained"]
 
@@ -34,11 +35,20 @@ class Rescored:
     reasons: tuple[Reason, ...]
     # Why the verdict of today's task is another than that of the file's own; empty when it is the same.
     today_reasons: tuple[Reason, ...]
+    # Whether each side's database ended as the file says it ended, where the file says so.
+    same_end: Mapping[Side, bool] = field(default_factory=dict)
+    # Whose databases the stored verdict is about.
+    sides: tuple[Side, ...] = SIDES
+
+    @property
+    def ours(self) -> bool:
+        """Return our own verdict on the databases that the stored one is about."""
+        return self.replay.matches(self.sides)
 
     @property
     def agrees(self) -> bool | None:
         """Return whether both verdicts are the same."""
-        return None if self.stored is None else self.stored == self.replay.db_match
+        return None if self.stored is None else self.stored == self.ours
 
 
 def rescore(run: ImportedRun, trial: ImportedTrial, *, upstream: bool = False) -> Rescored:
@@ -51,9 +61,9 @@ def rescore(run: ImportedRun, trial: ImportedTrial, *, upstream: bool = False) -
     quirks = frozenset(QUIRKS.get(task.domain.name, {})) if upstream else frozenset()
     ours = replay(trial, task, quirks)
     today, why_not = _today(run, trial, task, ours, quirks)
-    stored = trial.verdict.db_match
-    differs = stored is not None and stored != ours.db_match
-    changed = today is not None and today.db_match != ours.db_match
+    stored, sides = trial.verdict.db_match, trial.verdict.db_sides
+    differs = stored is not None and stored != ours.matches(sides)
+    changed = today is not None and today.matches(sides) != ours.matches(sides)
     return Rescored(
         stored=stored,
         replay=ours,
@@ -61,6 +71,12 @@ def rescore(run: ImportedRun, trial: ImportedTrial, *, upstream: bool = False) -
         today_why_not=why_not,
         reasons=tuple(_reasons(trial, ours, today)) if differs else (),
         today_reasons=(Reason("task_version", _task_changes(task, today.task)),) if changed and today else (),
+        same_end={
+            side: ours.databases[side].hash == ended
+            for side, ended in trial.end_hashes.items()
+            if side in ours.databases
+        },
+        sides=sides,
     )
 
 
@@ -87,7 +103,9 @@ def _reasons(trial: ImportedTrial, ours: Replay, today: Replay | None) -> list[R
     found = [*_tool_reasons(trial, ours), *_harness_reasons(trial, ours)]
     if not found and _flips(trial, ours, frozenset(QUIRKS.get(ours.task.domain.name, {}))):
         found.append(Reason("upstream_tool", "all known differences of tau2's tools together"))
-    if not found and today is not None and today.db_match != ours.db_match:
+    if not found and (odd := _other_expected(trial, ours)):
+        found.append(odd)
+    if not found and today is not None and _ours(trial, today) != _ours(trial, ours):
         found.append(Reason("task_version", _task_changes(ours.task, today.task)))
     return found or [Reason("unexplained", _what_differs(ours))]
 
@@ -105,10 +123,26 @@ def _harness_reasons(trial: ImportedTrial, ours: Replay) -> Iterator[Reason]:
         yield Reason("harness", f"the file's tools refused what ours do: {named}")
 
 
+def _other_expected(trial: ImportedTrial, ours: Replay) -> Reason | None:
+    """Return that the file was judged by another end state than its expected actions give, where its hashes show it."""
+    expected = ours.task.expected_hashes
+    others = [side for side, text in expected.items() if side in ours.expected and ours.expected[side].hash != text]
+    if not others:
+        return None
+    ended = [side for side in others if trial.end_hashes.get(side) == ours.databases[side].hash]
+    same = "; the calls themselves ended as they do here" if ended else ""
+    text = f"the {' and '.join(others)}'s expected database was another there (its hash is in the file){same}"
+    return Reason("task_version", text)
+
+
+def _ours(trial: ImportedTrial, replay: Replay) -> bool:
+    return replay.matches(trial.verdict.db_sides)
+
+
 def _flips(trial: ImportedTrial, ours: Replay, quirks: frozenset[Quirk], *, heed: bool = False) -> bool:
     if quirks == ours.quirks and not heed:
         return False
-    return replay(trial, ours.task, quirks, heed_recorded_failures=heed).db_match != ours.db_match
+    return _ours(trial, replay(trial, ours.task, quirks, heed_recorded_failures=heed)) != _ours(trial, ours)
 
 
 def _task_changes(file: ReplayTask, today: ReplayTask) -> str:
@@ -121,7 +155,7 @@ def _task_changes(file: ReplayTask, today: ReplayTask) -> str:
 
 
 def _what_differs(ours: Replay) -> str:
-    if ours.db_match:
+    if all(ours.match_by_side.values()):
         return "here the databases are as expected"
     faults = [field for fields in ours.fields.values() for field in fields if field.state != "right"]
     named = ", ".join(".".join(map(str, field.path)) for field in faults[:3])

@@ -4,13 +4,21 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from scenarios.formats.imports import tau2, tau_bench
+from scenarios.formats.imports import eva, inspect_log, reference, tau2, tau_bench
+from scenarios.formats.imports.archive import Archive, is_zip
 from scenarios.formats.imports.records import ImportedRun, Remark
 from scenarios.formats.imports.source import DamagedFile, top_level
 
 _SIMULATION = frozenset({"messages", "ticks", "reward_info", "termination_reason"})
-_DECISIVE = frozenset({"simulations", "simulation_run", "traj"}) | _SIMULATION
-_KNOWN = "Known are tau2 results (file, folder, single simulation) and tau-bench lists"
+_DECISIVE = frozenset({"simulations", "simulation_run", "traj", "eval"}) | _SIMULATION
+_KNOWN = (
+    "Known are tau2 results (file, folder, single simulation), tau-bench lists, Inspect logs (.json, .eval) and the "
+    "run folders of the reference system and of eva"
+)
+
+
+class UnknownFormat(DamagedFile):
+    """A file or folder that can be read and is none of the formats."""
 
 
 def open_import(path: Path) -> ImportedRun:
@@ -19,21 +27,46 @@ def open_import(path: Path) -> ImportedRun:
         return _read_folder(path)
     if not path.is_file():
         raise DamagedFile(path, "path", "there is no such file", "Check the path.")
-    if path.stat().st_size == 0:
-        raise DamagedFile(path, "byte 0", "the file is empty", "Fetch it again, or finish writing it.")
-    kinds = top_level(path, _DECISIVE)
-    reader = _reader(path, kinds)
-    if reader is None:
-        keys = ", ".join(list(kinds)[:8])[:200] or "no object or list of objects"
-        raise DamagedFile(path, "top level", f"this is no format that can be imported (found: {keys})", f"{_KNOWN}.")
-    return reader(path)
+    try:
+        if path.stat().st_size == 0:
+            raise DamagedFile(path, "byte 0", "the file is empty", "Fetch it again, or finish writing it.")
+        return _read_zip(path) if is_zip(path) else _read_json(path)
+    except OSError as error:
+        raise DamagedFile(path, "start", f"cannot be opened ({error.strerror})", "Check path and rights.") from error
+
+
+def is_run_folder(path: Path) -> bool:
+    """Return whether a folder as a whole is one run, or a part of one that stands alone."""
+    is_tau2 = (path / "simulations").is_dir() and any((path / name).is_file() for name in tau2.RESULTS)
+    return is_tau2 or reference.is_run(path) or eva.is_run(path) or eva.is_record(path)
 
 
 def _read_folder(folder: Path) -> ImportedRun:
+    if reference.is_run(folder):
+        return reference.read_run(folder)
+    if eva.is_run(folder) or eva.is_record(folder):
+        return eva.read_run(folder)
     head = tau2.head_of(folder)
     if "simulations" in top_level(head, _DECISIVE):
         return open_import(head)
     return tau2.read_directory(folder)
+
+
+def _read_zip(path: Path) -> ImportedRun:
+    if inspect_log.is_log(Archive(path)):
+        return inspect_log.read_eval(path)
+    raise UnknownFormat(
+        path, "directory", "this archive is no Inspect log", "Unpack it, or give it to import_runs, which does."
+    )
+
+
+def _read_json(path: Path) -> ImportedRun:
+    kinds = top_level(path, _DECISIVE)
+    reader = _reader(path, kinds)
+    if reader is None:
+        keys = ", ".join(list(kinds)[:8])[:200] or "no object or list of objects"
+        raise UnknownFormat(path, "top level", f"this is no format that can be imported (found: {keys})", f"{_KNOWN}.")
+    return reader(path)
 
 
 def _reader(path: Path, kinds: Mapping[str, str]) -> Callable[[Path], ImportedRun] | None:
@@ -45,6 +78,8 @@ def _reader(path: Path, kinds: Mapping[str, str]) -> Callable[[Path], ImportedRu
         return partial(tau2.read_bare_simulation, inner="simulation_run")
     if "[]traj" in kinds:
         return tau_bench.read_list
+    if kinds.get("eval") == "start_map":
+        return inspect_log.read_json
     if _SIMULATION & kinds.keys():
         return tau2.read_bare_simulation
     if "info" in kinds and path.name in tau2.RESULTS and (path.parent / "simulations").is_dir():

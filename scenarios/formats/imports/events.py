@@ -31,17 +31,37 @@ def events_of(trial: ImportedTrial, replay: Replay | None = None) -> Iterator[Im
     replay's, and None or empty where the call was not run.
     """
     replayed = {call.recorded.position: call for call in replay.calls} if replay else {}
-    moments: list[tuple[int, int, ImportedTurn | ImportedToolCall]] = [
-        *((_place(turn.first_tick, turn.first_message), 0, turn) for turn in trial.turns),
-        *((_place(call.tick, call.message), 1, call) for call in trial.tool_calls),
-    ]
     number = 0
-    for _, _, what in sorted(moments, key=lambda moment: moment[:2]):
+    for what in _in_order(trial):
         if isinstance(what, ImportedTurn):
             number += 1
             yield _turn(what, number, trial)
         else:
             yield from _call(what, replayed.get(what.position), _call_ms(what, trial))
+
+
+_Happening = ImportedTurn | ImportedToolCall
+
+
+def _in_order(trial: ImportedTrial) -> list[_Happening]:
+    """Return turns and calls by tick or message, failing those by the calls' times, failing those by their places."""
+    calls = trial.tool_calls
+    moments: list[tuple[int, int, _Happening]]
+    last = len(trial.turns)
+    if not calls or any(turn.first_tick is not None or turn.first_message is not None for turn in trial.turns):
+        moments = [(_place(turn.first_tick, turn.first_message), 0, turn) for turn in trial.turns]
+        moments += [(_place(call.tick, call.message), 1, call) for call in calls]
+    elif all(call.at_ms is not None for call in calls) and all(turn.started_ms is not None for turn in trial.turns):
+        moments = [(_when(turn), 0, turn) for turn in trial.turns]
+        moments += [(call.at_ms or 0, 1, call) for call in calls]
+    else:
+        moments = [(number, 0, turn) for number, turn in enumerate(trial.turns, 1)]
+        moments += [(call.after_turn if call.after_turn is not None else last, 1, call) for call in calls]
+    return [what for _, _, what in sorted(moments, key=lambda moment: moment[:2])]
+
+
+def _when(turn: ImportedTurn) -> int:
+    return turn.ended_ms if turn.ended_ms is not None else turn.started_ms or 0
 
 
 def _place(tick: int | None, message: int | None) -> int:
@@ -85,6 +105,8 @@ def _call(call: ImportedToolCall, run: ReplayedCall | None, at_ms: int | None) -
 
 
 def _call_ms(call: ImportedToolCall, trial: ImportedTrial) -> int | None:
+    if call.at_ms is not None:
+        return call.at_ms
     if call.message is not None and call.message < len(trial.messages):
         return _since_start(trial.messages[call.message].timestamp, trial)
     if call.tick is not None and all(tick.duration_ms is not None for tick in trial.ticks[: call.tick]):

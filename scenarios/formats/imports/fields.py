@@ -15,7 +15,7 @@ class Fields:
     def __init__(self, data: Mapping[str, Any], place: str, remarks: list[Remark]) -> None:
         self.data = data
         self.place = place
-        self._remarks = remarks
+        self.remarks = remarks
 
     def text(self, name: str) -> str | None:
         """Return a text."""
@@ -63,7 +63,7 @@ class Fields:
 
     def under(self, name: str) -> "Fields":
         """Return the fields of an object inside this one."""
-        return Fields(self.object(name), f"{self.place}.{name}".lstrip("."), self._remarks)
+        return Fields(self.object(name), f"{self.place}.{name}".lstrip("."), self.remarks)
 
     def each(self, name: str) -> Iterator["Fields"]:
         """Yield the objects of a list; what is none is left out with a remark."""
@@ -74,13 +74,13 @@ class Fields:
         for index, item in enumerate(value or ()):
             place = f"{self.place}.{name}[{index}]".lstrip(".")
             if isinstance(item, Mapping):
-                yield Fields(item, place, self._remarks)
+                yield Fields(item, place, self.remarks)
             else:
-                self._remarks.append(Remark("warning", place, f"expected an object, found {_shown(item)}; left out"))
+                self.remarks.append(Remark("warning", place, f"expected an object, found {_shown(item)}; left out"))
 
     def remark(self, text: str, name: str = "") -> None:
         """Note something odd about this object or one of its fields."""
-        self._remarks.append(Remark("warning", f"{self.place}.{name}".strip("."), text))
+        self.remarks.append(Remark("warning", f"{self.place}.{name}".strip("."), text))
 
     def _wrong(self, name: str, expected: str) -> Any:
         self.remark(f"expected {expected}, found {_shown(self.data.get(name))}; read as unknown", name)

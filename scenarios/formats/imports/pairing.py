@@ -10,6 +10,7 @@ from typing import Any
 from scenarios.formats.imports.fields import Fields
 from scenarios.formats.imports.records import ImportedToolCall
 from scenarios.formats.imports.redaction import scrub, scrubbed
+from scenarios.formats.imports.source import json_within
 from scenarios.sides import Side
 
 # Answers that a harness made up in the tool's place.
@@ -99,8 +100,8 @@ def content_of(data: Fields) -> str | None:
 def _arguments(value: Any) -> tuple[Mapping[str, Any] | None, str | None]:
     if isinstance(value, str):
         try:
-            parsed = json.loads(value)
-        except (ValueError, RecursionError):
+            parsed = json_within(value)
+        except ValueError:
             parsed = None
         return (scrubbed(parsed), None) if isinstance(parsed, dict) else (None, scrub(value))
     if isinstance(value, Mapping):

@@ -170,7 +170,8 @@ class ForeignVerdict:
 class ImportedTrial:
     """One conversation of a foreign run; ``place`` is where it stands in its file.
 
-    ``trial`` counts from 0 whatever the file counts from; ``domain_name`` is what the file calls this trial's own
+    ``trial`` tells the trials of one task apart; it counts from 0 where it is known what the file counts from.
+    ``domain_name`` is what the file calls this trial's own
     domain, where its run may mix several.
     """
 

@@ -13,6 +13,7 @@ from scenarios.domains.base import Domain, GoldAction, Refusal, ToolResult
 from scenarios.domains.environment import Environment
 from scenarios.domains.predicates import PredicateVerdict, evaluate
 from scenarios.formats.imports.records import ImportedToolCall, ImportedTrial
+from scenarios.formats.imports.source import json_within
 from scenarios.formats.imports.tasks import CannotReplay, ReplayTask
 from scenarios.formats.imports.upstream import Quirk, ReplayDomain, is_exact
 from scenarios.scoring.action_match import match_single
@@ -90,7 +91,11 @@ class Replay:
     @property
     def db_match(self) -> bool:
         """Return whether every side's database is as the expected actions leave it."""
-        return all(self.match_by_side.values())
+        return self.matches(SIDES)
+
+    def matches(self, sides: Sequence[Side]) -> bool:
+        """Return whether the databases of these sides are as the expected actions leave them."""
+        return all(match for side, match in self.match_by_side.items() if side in sides)
 
 
 @dataclass(frozen=True)
@@ -112,7 +117,7 @@ def replay(
     A failed initialisation step is such a case, an expected action that fails is not: it changes nothing. With
     ``heed_recorded_failures`` a call that failed when it was made is not run.
     """
-    domain = ReplayDomain(task.domain, quirks, task.initial_data)
+    domain = ReplayDomain(task.domain, quirks, task.initial_data, task.databases)
     gold = _gold(_GoldKey(domain, task))
     environment = _environment(domain, task)
     calls = tuple(_run(environment, domain, call, heed_recorded_failures) for call in trial.tool_calls)
@@ -134,7 +139,7 @@ def replay(
         expected=gold.databases,
         match_by_side=matches,
         fields=fields,
-        action_checks=tuple(_action_check(action, trial.tool_calls) for action in task.spec.gold_actions),
+        action_checks=tuple(_action_check(action, trial.tool_calls, domain) for action in task.spec.gold_actions),
         communicate_checks=tuple(_communicate_check(fact, trial) for fact in task.spec.communicate_info),
         predicates=tuple(
             evaluate(assertion, domain.predicates(), environment.databases) for assertion in task.spec.db_assertions
@@ -147,8 +152,9 @@ class _GoldKey:
 
     def __init__(self, domain: ReplayDomain, task: ReplayTask) -> None:
         self.domain, self.task = domain, task
-        given = json.dumps([task.initial_data, [asdict(call) for call in task.history]], sort_keys=True, default=str)
-        self._key = (domain.base.name, task.spec.fingerprint, domain.quirks, given)
+        brought = [task.initial_data, task.databases, [asdict(call) for call in task.history]]
+        given = json.dumps(brought, sort_keys=True, default=str)
+        self._key = (domain.base.name, task.spec.fingerprint, domain.quirks, task.source == "today", given)
 
     def __hash__(self) -> int:
         return hash(self._key)
@@ -166,7 +172,8 @@ def _gold(key: _GoldKey) -> _Gold:
         result = _call(environment, key.domain, action.side, action.tool, action.arguments)
         synced = [] if "gold_without_sync" in key.domain.quirks else environment.sync()
         calls.append(replace(result, changes=(*result.changes, *synced)))
-    return _Gold(start, environment.databases, tuple(calls))
+    shipped = key.domain.expected_databases(key.task.spec) if key.task.source == "today" else None
+    return _Gold(start, shipped or environment.databases, tuple(calls))
 
 
 def _environment(domain: ReplayDomain, task: ReplayTask) -> Environment:
@@ -174,7 +181,7 @@ def _environment(domain: ReplayDomain, task: ReplayTask) -> Environment:
         environment = Environment(domain, task.spec, "canonical")
     except Refusal as refusal:
         raise CannotReplay(f"the task's start cannot be set up: {refusal.message}") from refusal
-    except (TypeError, ValueError, KeyError, AttributeError) as error:
+    except (TypeError, ValueError, KeyError, AttributeError, IndexError) as error:
         raise CannotReplay(f"the task's start cannot be set up: {error!r}") from error
     for call in task.history:
         _call(environment, domain, call.side, call.tool, call.arguments)
@@ -214,8 +221,8 @@ def _difference(call: ImportedToolCall, result: ToolResult) -> Difference:
     if not result.ok or result.action is None:
         return ""
     try:
-        recorded = json.loads(call.result)
-    except (ValueError, RecursionError):
+        recorded = json_within(call.result)
+    except ValueError:
         return ""
     return "content" if isinstance(recorded, dict) and _said(recorded) != _said(result.value) else ""
 
@@ -234,11 +241,11 @@ def _said(value: Any) -> Any:
     return str(float(value)) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
 
 
-def _action_check(action: GoldAction, calls: Sequence[ImportedToolCall]) -> Check:
+def _action_check(action: GoldAction, calls: Sequence[ImportedToolCall], domain: Domain) -> Check:
     reference = {"name": action.tool, "arguments": action.arguments, "compare_args": action.compare_args}
-    made = next(
-        (call for call in calls if match_single(reference, {"name": call.tool, "arguments": call.arguments})), None
-    )
+    names = {type(tool).__name__: tool.model_name() for side in SIDES for tool in domain.tools(side)}
+    said = ({"name": names.get(call.tool, call.tool), "arguments": call.arguments} for call in calls)
+    made = next((call for call, one in zip(calls, said, strict=True) if match_single(reference, one)), None)
     return Check(action.tool, made is not None, None if made is None else made.position + 1)
 
 

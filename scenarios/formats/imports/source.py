@@ -2,6 +2,8 @@
 
 import gzip
 import hashlib
+import json
+import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -9,6 +11,7 @@ from typing import IO, Any
 
 import ijson
 
+from scenarios.formats.imports.finite import FiniteNumbers
 from scenarios.formats.imports.records import SourceFile
 
 MAX_DEPTH = 200
@@ -21,6 +24,7 @@ _UTF8_BOM = b"\xef\xbb\xbf"
 _MAX_RATIO = 400
 _RATIO_COUNTS_FROM = 64 * 1024 * 1024
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_TEXTS, _BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL), re.compile(r"[\[\]{}]")
 _DEEPER, _SHALLOWER = frozenset(b"[{"), frozenset(b"]}")
 
 
@@ -34,23 +38,45 @@ class DamagedFile(Exception):
 
 def fingerprint(path: Path) -> SourceFile:
     """Return hashes and sizes of a file and of what it unpacks to."""
-    packed, content = hashlib.sha256(), hashlib.sha256()
-    content_size = 0
+    packed = _sha256(path)
+    content, content_size = _content(path)
+    return SourceFile(path, packed, content, path.stat().st_size, content_size)
+
+
+def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
     try:
         with path.open("rb") as file:
             while block := file.read(_BLOCK):
-                packed.update(block)
+                digest.update(block)
     except OSError as error:
         raise DamagedFile(path, "start", f"cannot be opened ({error.strerror})", "Check path and rights.") from error
+    return digest.hexdigest()
+
+
+def _content(path: Path) -> tuple[str, int]:
+    digest, size = hashlib.sha256(), 0
     for block in _unpacked(path):
-        content.update(block)
-        content_size += len(block)
-    return SourceFile(path, packed.hexdigest(), content.hexdigest(), path.stat().st_size, content_size)
+        digest.update(block)
+        size += len(block)
+    return digest.hexdigest(), size
+
+
+def _fingerprint_even_if_damaged(path: Path) -> SourceFile:
+    packed = _sha256(path)
+    try:
+        content, content_size = _content(path)
+    except DamagedFile:
+        content, content_size = packed, path.stat().st_size
+    return SourceFile(path, packed, content, path.stat().st_size, content_size)
 
 
 def fingerprint_of_all(folder: Path, files: Sequence[Path]) -> SourceFile:
-    """Return hashes over those of several files of a folder, sorted by name, and their sizes together."""
-    prints = [fingerprint(file) for file in files]
+    """Return hashes over those of several files of a folder, sorted by name, and their sizes together.
+
+    A packed file that is damaged counts as it is: its reader says so.
+    """
+    prints = [_fingerprint_even_if_damaged(file) for file in files]
     packed, content = hashlib.sha256(), hashlib.sha256()
     for one in sorted(prints, key=lambda one: str(one.path)):
         name = str(one.path.relative_to(folder)).removesuffix(".gz")
@@ -97,6 +123,21 @@ def parse(blocks: Iterable[bytes], path: Path, prefix: str) -> Iterator[Any]:
     yield from found
 
 
+def json_within(text: str) -> Any:
+    """Return the value of JSON text that stands inside another value; ValueError when it is none, or too deep."""
+    depth = deepest = 0
+    for bracket in _BRACKETS.findall(_TEXTS.sub("", text)) if max(map(text.count, "[{")) > MAX_DEPTH else ():
+        depth += 1 if bracket in "[{" else -1
+        deepest = max(deepest, depth)
+    if deepest > MAX_DEPTH:
+        raise ValueError(f"nested more than {MAX_DEPTH} deep")
+    return json.loads(text, parse_constant=_no_constant)
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"JSON has no {name}")
+
+
 def first_values(path: Path, prefixes: Sequence[str], blocks: Iterable[bytes] | None = None) -> dict[str, Any]:
     """Return the first value at each prefix that is there; reads no further than it has to."""
     found = {prefix: ijson.sendable_list() for prefix in prefixes}
@@ -120,7 +161,8 @@ def top_level(path: Path, decisive: frozenset[str]) -> dict[str, str]:
     events = ijson.sendable_list()
     parser = ijson.parse_coro(events, use_float=True)
     position, key, start = 0, "", ""
-    for chunk in chunks(path):
+    # What is no JSON number in there is for the reader of the format to accept or refuse.
+    for chunk in FiniteNumbers()(chunks(path)):
         _send(parser, chunk, path, position)
         position += len(chunk)
         for prefix, event, value in events:

@@ -1,40 +1,26 @@
 """The task of an imported trial as a scenario: from the file itself, from its verdict, or as it stands today."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import islice
-from typing import Any, Literal
+from typing import Any
 
 from scenarios import domains
 from scenarios.domains.base import CallerBrief, Domain, GoldAction, ScenarioSpec
 from scenarios.domains.tau2 import db_assertion, gold_action, init_action
+from scenarios.formats.imports.folder_tasks import eva_task, is_reference_task, reference_task
 from scenarios.formats.imports.records import ImportedRun, ImportedTask, ImportedTrial
+from scenarios.formats.imports.task_parts import CannotReplay as CannotReplay
+from scenarios.formats.imports.task_parts import ReplayTask as ReplayTask
+from scenarios.formats.imports.task_parts import TaskSource as TaskSource
+from scenarios.formats.imports.task_parts import list_of, object_of, parsed
 from scenarios.sides import SIDES
 
-# file: the file's own definition; verdict: today's task with the expected actions that the file's verdict lists.
-TaskSource = Literal["file", "verdict", "today"]
 _NAMES = {"airline": "tau2_airline", "retail": "tau2_retail", "telecom": "tau2_telecom"}
 _NAMES |= {"telecom-workflow": "tau2_telecom", "telecom_workflow": "tau2_telecom"}
+# Domains that are told by their tools besides tau2's.
+_BY_TOOLS = ("eva_airline",)
 _MOST_ASKED = 50
-
-
-class CannotReplay(Exception):
-    """Why the tool calls of a trial cannot be run here: a missing domain or task, or damage; the text says which."""
-
-
-@dataclass(frozen=True)
-class ReplayTask:
-    """A task ready to be replayed. ``notes`` say what was not as the file labels it."""
-
-    domain: Domain
-    spec: ScenarioSpec
-    source: TaskSource
-    notes: tuple[str, ...] = ()
-    # Given records that the task puts into the databases, and messages that came before the call.
-    initial_data: Mapping[str, Any] = field(default_factory=dict)
-    history: tuple[GoldAction, ...] = ()
-    # The label of the trial was wrong and the right task was found.
-    is_relabelled: bool = False
 
 
 def task_to_replay(run: ImportedRun, trial: ImportedTrial, source: TaskSource | None = None) -> ReplayTask:
@@ -43,11 +29,15 @@ def task_to_replay(run: ImportedRun, trial: ImportedTrial, source: TaskSource | 
     ``source`` None takes the file's own definition, failing that the expected actions of its verdict over today's
     task, failing that today's task. A label that does not fit the actions which were checked is set right.
     """
-    domain, note = _domain_of(run, trial)
+    domain, note = domain_of(run, trial)
     notes = [note] if note else []
     task, relabelled = _checked_label(run, trial)
     if relabelled:
         notes.append(relabelled)
+    if source in (None, "file") and task is not None and "initial_scenario_db" in task.definition:
+        return eva_task(domain, _today(domain, task.id, trial), task, notes)
+    if source in (None, "file") and task is not None and is_reference_task(task):
+        return reference_task(domain, _known_today(domain, task.id), task, notes)
     if source in (None, "file") and task is not None:
         return _from_file(domain, task, notes, is_relabelled=bool(relabelled))
     if source == "file":
@@ -55,7 +45,7 @@ def task_to_replay(run: ImportedRun, trial: ImportedTrial, source: TaskSource | 
     today = _today(domain, task.id if task else trial.task_id, trial)
     checked = [check["action"] for check in trial.verdict.action_checks if isinstance(check.get("action"), Mapping)]
     if source in (None, "verdict") and checked:
-        spec = replace(today, gold_actions=tuple(_parsed(gold_action, checked, "action_checks")))
+        spec = replace(today, gold_actions=tuple(parsed(gold_action, checked, "action_checks")))
         notes.append("expected actions as the file's verdict lists them, the rest as the task stands today")
         return ReplayTask(domain, spec, "verdict", tuple(notes), is_relabelled=bool(relabelled))
     if source is None:
@@ -63,14 +53,15 @@ def task_to_replay(run: ImportedRun, trial: ImportedTrial, source: TaskSource | 
     return ReplayTask(domain, today, "today", tuple(notes), is_relabelled=bool(relabelled))
 
 
-def _domain_of(run: ImportedRun, trial: ImportedTrial) -> tuple[Domain, str]:
+def domain_of(run: ImportedRun, trial: ImportedTrial) -> tuple[Domain, str]:
     """Return the domain by the file's name for it, failing that by the tools, which is noted."""
     known = domains.load()
-    name = _NAMES.get(run.domain_name or "")
+    called_so = trial.domain_name or run.domain_name or ""
+    name = called_so if called_so in known else _NAMES.get(called_so)
     note = ""
     if name is None:
         named = _tools_named(trial)
-        name, foreign = _domain_by_tools(named) or _domain_of_run(run), (run.domain_name or "")[:60]
+        name, foreign = _domain_by_tools(named) or _domain_of_run(run), called_so[:60]
         called = f"the file's domain {foreign!r} is unknown" if foreign else "the file names no domain"
         if not name:
             raise CannotReplay(f"{called}, and its tools are those of none of ours ({', '.join(sorted(named)[:6])})")
@@ -96,7 +87,7 @@ def _mappings(checks: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 def _domain_by_tools(named: set[str]) -> str:
     """Return the domain that has most of these tools, "" when none or several do."""
     shared = {}
-    for name in sorted(set(_NAMES.values())):
+    for name in sorted({*_NAMES.values(), *_BY_TOOLS}):
         domain = domains.load().get(name)
         tools = {tool.model_name() for side in SIDES for tool in domain.tools(side)} if domain else set()
         shared[name] = len(named & tools)
@@ -148,39 +139,44 @@ def _no_task(trial: ImportedTrial, problem: str) -> str:
 
 
 def _today(domain: Domain, task_id: str | None, trial: ImportedTrial) -> ScenarioSpec:
-    found = next((spec for spec in domain.scenarios() if spec.task_id == task_id), None)
+    found = _known_today(domain, task_id)
     if found is None:
         raise CannotReplay(_no_task(trial, f"{domain.name} has no such task today"))
     return found
+
+
+def _known_today(domain: Domain, task_id: str | None) -> ScenarioSpec | None:
+    """Return the scenario of a task, which foreign files call by its id and the reference system by its name."""
+    return next((spec for spec in domain.scenarios() if task_id in (spec.task_id, spec.name)), None)
 
 
 def _from_file(domain: Domain, task: ImportedTask, notes: Sequence[str], *, is_relabelled: bool) -> ReplayTask:
     definition = task.definition
     if "evaluation_criteria" not in definition and "instruction" in definition:
         return ReplayTask(domain, _tau_bench_spec(domain, task), "file", tuple(notes))
-    criteria, state = _object(definition, "evaluation_criteria"), _object(definition, "initial_state")
+    criteria, state = object_of(definition, "evaluation_criteria"), object_of(definition, "initial_state")
     spec = ScenarioSpec(
         name=f"{domain.name}__{task.id}",
         domain=domain.name,
         task_id=task.id,
-        caller=_caller(_object(definition, "user_scenario")),
+        caller=_caller(object_of(definition, "user_scenario")),
         success_signals=("db_state_match", "clean_exit"),
-        gold_actions=tuple(_parsed(gold_action, _list(criteria, "actions"), "actions")),
-        init_actions=tuple(_parsed(init_action, _list(state, "initialization_actions"), "initialization_actions")),
-        db_assertions=tuple(_parsed(db_assertion, _list(criteria, "env_assertions"), "env_assertions")),
-        nl_assertions=tuple(map(str, _list(criteria, "nl_assertions"))),
-        communicate_info=tuple(map(str, _list(criteria, "communicate_info"))),
-        reward_basis=tuple(map(str, _list(criteria, "reward_basis"))),
+        gold_actions=tuple(parsed(gold_action, list_of(criteria, "actions"), "actions")),
+        init_actions=tuple(parsed(init_action, list_of(state, "initialization_actions"), "initialization_actions")),
+        db_assertions=tuple(parsed(db_assertion, list_of(criteria, "env_assertions"), "env_assertions")),
+        nl_assertions=tuple(map(str, list_of(criteria, "nl_assertions"))),
+        communicate_info=tuple(map(str, list_of(criteria, "communicate_info"))),
+        reward_basis=tuple(map(str, list_of(criteria, "reward_basis"))),
     )
-    history = [call for message in _list(state, "message_history") for call in _calls_of(message)]
-    data = _object(state, "initialization_data")
+    history = [call for message in list_of(state, "message_history") for call in _calls_of(message)]
+    data = object_of(state, "initialization_data")
     return ReplayTask(domain, spec, "file", tuple(notes), data, tuple(history), is_relabelled)
 
 
 def _tau_bench_spec(domain: Domain, task: ImportedTask) -> ScenarioSpec:
     actions = [
         {"name": action.get("name"), "arguments": action.get("kwargs")}
-        for action in _list(task.definition, "actions")
+        for action in list_of(task.definition, "actions")
         if isinstance(action, Mapping) and action.get("name") != "respond"
     ]
     return ScenarioSpec(
@@ -189,8 +185,8 @@ def _tau_bench_spec(domain: Domain, task: ImportedTask) -> ScenarioSpec:
         task_id=task.id,
         caller=CallerBrief(goal=str(task.definition.get("instruction") or "")),
         success_signals=("db_state_match", "clean_exit"),
-        gold_actions=tuple(_parsed(gold_action, actions, "actions")),
-        communicate_info=tuple(map(str, _list(task.definition, "outputs"))),
+        gold_actions=tuple(parsed(gold_action, actions, "actions")),
+        communicate_info=tuple(map(str, list_of(task.definition, "outputs"))),
         reward_basis=("DB", "COMMUNICATE"),
     )
 
@@ -208,34 +204,5 @@ def _caller(scenario: Mapping[str, Any]) -> CallerBrief:
 
 
 def _calls_of(message: Any) -> list[GoldAction]:
-    calls = _list(message, "tool_calls") if isinstance(message, Mapping) else ()
-    return _parsed(gold_action, calls, "message_history")
-
-
-def _parsed(parse: Any, entries: Iterable[Any], where: str) -> list[Any]:
-    parsed = []
-    for index, entry in enumerate(entries):
-        try:
-            one = parse(entry)
-        except (KeyError, TypeError, AttributeError) as error:
-            raise CannotReplay(f"the file's task is damaged: {where}[{index}] ({error!r})") from error
-        if not isinstance(one.arguments, Mapping):
-            raise CannotReplay(f"the file's task is damaged: {where}[{index}].arguments is no object")
-        if not isinstance(one.tool if isinstance(one, GoldAction) else one.func_name, str):
-            raise CannotReplay(f"the file's task is damaged: the name of {where}[{index}] is no text")
-        parsed.append(one)
-    return parsed
-
-
-def _object(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    value = data.get(name)
-    if value is not None and not isinstance(value, Mapping):
-        raise CannotReplay(f"the file's task is damaged: {name} is no object")
-    return value or {}
-
-
-def _list(data: Mapping[str, Any], name: str) -> list[Any]:
-    value = data.get(name)
-    if value is not None and not isinstance(value, list):
-        raise CannotReplay(f"the file's task is damaged: {name} is no list")
-    return value or []
+    calls = list_of(message, "tool_calls") if isinstance(message, Mapping) else ()
+    return parsed(gold_action, calls, "message_history")

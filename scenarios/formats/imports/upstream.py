@@ -4,7 +4,7 @@ Source of each: ``conformance/README.md``, "Differences between the port and its
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from scenarios.domains.base import Domain, InitAction, ScenarioSpec, Tool, ToolContext
@@ -71,11 +71,15 @@ class UpstreamModifyItemsTool(ModifyPendingOrderItemsTool):
 
 @dataclass(frozen=True)
 class ReplayDomain(Domain):
-    """A domain with some of tau2's differences, and with the records that a task puts into its databases."""
+    """A domain with some of tau2's differences, and with the records that a task puts into its databases.
+
+    ``databases`` are whole ones that a file brings along, in the place of the domain's own.
+    """
 
     base: Domain
     quirks: frozenset[Quirk]
     initial_data: Mapping[str, Any]
+    databases: Mapping[Side, Mapping[str, Any]] = field(default_factory=dict)
 
     def missing_data(self) -> str | None:
         """Return what the domain lacks."""
@@ -87,12 +91,17 @@ class ReplayDomain(Domain):
 
     def seeds(self, spec: ScenarioSpec) -> Mapping[Side, Seed]:
         """Return the databases, with the task's own records merged in."""
-        seeds = dict(self.base.seeds(spec))
+        seeds = {**self.base.seeds(spec), **{side: Seed(data) for side, data in self.databases.items()}}
         for side in tuple(seeds):
             given = self.initial_data.get(f"{side}_data")
             if isinstance(given, Mapping) and given:
                 seeds[side] = Seed(_merged(seeds[side].data, given))
         return seeds
+
+    def expected_databases(self, spec: ScenarioSpec) -> Mapping[Side, Overlay] | None:
+        """Return the databases that the domain ships as the right end; None: they follow from the expected actions."""
+        changed = self.quirks or self.initial_data or self.databases
+        return None if changed else self.base.expected_databases(spec)
 
     def tools(self, side: Side) -> Sequence[Tool]:
         """Return the domain's tools, the changed one in the place of its original."""
