@@ -149,9 +149,8 @@ def _reward_info(trial: TrialExport, outcome: str, termination: str) -> dict[str
         note = f"Simulation terminated prematurely. Termination reason: {termination}"
         return {"reward": reward, "reward_basis": None, "info": {"note": note}}
     lists = check_lists(trial)
-    database = trial.signal("db_state_match")
-    matched = database.value if database and isinstance(database.value, bool) else None
-    parts = {"DB": matched}
+    matched = _databases_match(trial)
+    parts: dict[str, bool | None] = {"DB": matched}
     parts |= {basis: _all_met(lists[name], key) for basis, (name, key) in _CHECKS.items()}
     basis = reward_basis(trial)
     return {
@@ -162,6 +161,15 @@ def _reward_info(trial: TrialExport, outcome: str, termination: str) -> dict[str
         "reward_breakdown": {name: float(bool(parts[name])) for name in basis if parts.get(name) is not None},
         "info": None,
     }
+
+
+def _databases_match(trial: TrialExport) -> bool | None:
+    """Return whether both sides' databases are as expected; the signal itself looks at the agent's only."""
+    database = trial.signal("db_state_match")
+    if database is None or not isinstance(database.value, bool):
+        return None
+    detail = database.detail
+    return database.value and detail.get("user_actual_hash") == detail.get("user_expected_hash")
 
 
 def _all_met(checks: list[dict[str, Any]], key: str) -> bool | None:

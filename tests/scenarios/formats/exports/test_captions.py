@@ -2,23 +2,25 @@ import io
 import re
 import zipfile
 from dataclasses import replace
+from typing import Any
 
 import webvtt
 
 from scenarios import events
 from scenarios.formats.exports import captions
+from scenarios.formats.reference_records import TrialExport
 from tests.scenarios.formats.exports.samples import export, held, nasty, written
 from tests.scenarios.formats.records import HAPPENED
 from tests.scenarios.scoring.cases import said
 
 
-def vtt(*args: object, **facts: object) -> str:
-    return written(captions.VTT, export(*args, **facts)).decode()  # type: ignore[arg-type]
+def vtt(trials: list[TrialExport], **facts: Any) -> str:
+    return written(captions.VTT, export(trials, **facts)).decode()
 
 
 def test_turns_are_cues_with_their_speaker_and_times() -> None:
     read = webvtt.from_string(vtt([held()]))
-    assert [(cue.start, cue.end, cue.voice, cue.text) for cue in read] == [
+    assert [(cue.start, cue.end, cue.voice, cue.text) for cue in read.captions] == [
         ("00:00:00.100", "00:00:03.000", "Caller", "Cancel W1."),
         ("00:00:02.000", "00:00:06.000", "Agent", "=Done."),
         ("00:00:04.000", "00:00:08.000", "Caller", "[INTERRUPTED]"),
@@ -40,7 +42,7 @@ def test_notes_say_which_call_it_is_that_it_is_a_rehearsal_and_what_times_mean()
 
 def test_hostile_text_is_one_cue_of_text() -> None:
     text = vtt([nasty()])
-    (cue,) = webvtt.from_string(text)
+    (cue,) = webvtt.from_string(text).captions
     assert "<script>" not in text
     assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp;" in text
     assert text.count(" --> ") == 1
@@ -54,7 +56,7 @@ def test_srt_counts_its_cues_and_has_commas() -> None:
         "1\n00:00:00,100 --> 00:00:03,000\nCaller: Cancel W1.\n\n2\n00:00:02,000 --> 00:00:06,000\nAgent: =Done.\n\n"
     )
     read = webvtt.from_buffer(io.StringIO(text), format="srt")
-    assert [cue.text for cue in read][-1] == "Agent: Goodbye."
+    assert read.captions[-1].text == "Agent: Goodbye."
 
 
 def test_hostile_text_is_one_cue_of_srt() -> None:

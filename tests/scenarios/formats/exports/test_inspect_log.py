@@ -37,7 +37,8 @@ def test_both_forms_open_with_all_outcomes(form: Format, tmp_path: Path) -> None
     assert [sample.metadata["outcome"] for sample in log.samples] == list(OUTCOMES)
     assert [(sample.id, sample.epoch) for sample in log.samples] == [("toy__1", number) for number in range(1, 10)]
     (score,) = log.results.scores
-    assert (score.name, score.metrics["accuracy"].value) == ("outcome", pytest.approx(1 / 3))
+    assert score.name == "outcome"
+    assert score.metrics["accuracy"].value == pytest.approx(1 / 3)
     assert (score.scored_samples, score.unscored_samples) == (3, 6)
     assert score.metadata is not None
     assert score.metadata["left_out"]["judge_error"] == 1

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 from scenarios.formats.exports import segments
 from scenarios.formats.reference_run import export_folder
@@ -24,10 +25,8 @@ def test_seglst_holds_all_calls_as_sessions() -> None:
     assert json.loads(written(segments.SEGLST, export([held()])))[0]["times"] == "messages"
 
 
-def test_seglst_agrees_with_the_run_folders(tmp_path: object) -> None:
-    from pathlib import Path
-
-    folder = export_folder(RUN, [held()], Path(str(tmp_path)))
+def test_seglst_agrees_with_the_run_folders(tmp_path: Path) -> None:
+    folder = export_folder(RUN, [held()], tmp_path)
     theirs = json.loads((folder / "toy__1" / "conversation_log.seglst.json").read_text())
     ours = json.loads(written(segments.SEGLST, export([held()])))
     assert [{name: entry[name] for name in theirs[0]} for entry in ours] == theirs
