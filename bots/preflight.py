@@ -13,6 +13,8 @@ from django.utils import timezone
 from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 
+from bots.bridge.contract import PartyFailed
+from bots.bridge.theirs.rehearsal import rehearse
 from scenarios.models import Preflight
 from scenarios.profiles import endpoint_url
 
@@ -71,9 +73,12 @@ async def _ask(profile: Mapping[str, Any]) -> str:
 
 
 async def _dial(profile: Mapping[str, Any]) -> str:
-    """Open and close an external party's socket."""
+    """Open and close an external party's socket; one that keeps its own tools is taken through a call without words."""
     if profile["tools_run"] == "theirs":
-        raise Unreachable("calls cannot be held with bots that keep their own tools yet: set 'tools run' to 'with us'")
+        try:
+            return await rehearse(profile["address"], "user" if profile["kind"] == "caller" else "agent")
+        except PartyFailed as failure:
+            raise Unreachable(str(failure)) from failure
     try:
         async with connect(profile["address"], open_timeout=TIMEOUT_S):
             return "the socket opens"

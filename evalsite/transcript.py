@@ -50,6 +50,7 @@ TEMPLATES = {
         "call.intervened",
         "note",
         "context.pulled",
+        "state.pulled",
         "call.ended",
         "signal.scored",
         "verdict.given",
@@ -155,7 +156,25 @@ def _returned(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def _synced(data: Mapping[str, Any]) -> dict[str, Any]:
     made = data.get("changes") or []
-    return {"changes": changes(made[:MAX_CHANGES]), "change_count": len(made)}
+    told = [
+        {
+            "side": side,
+            "ms": (data.get("acknowledged_ms") or {}).get(side),
+            "fields": [(k, fold(v)) for k, v in d.items()],
+        }
+        for side, d in (data.get("deltas") or {}).items()
+    ]
+    return {"changes": changes(made[:MAX_CHANGES]), "change_count": len(made), "told": told}
+
+
+def _pulled(data: Mapping[str, Any]) -> dict[str, Any]:
+    made = data.get("changes") or []
+    return {
+        "changes": changes(made[:MAX_CHANGES]),
+        "change_count": len(made),
+        "actions": fold(data["actions"]),
+        "follows": data["db_hash"] is not None and data["db_hash"] == data.get("copy_hash"),
+    }
 
 
 def _latency(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -172,6 +191,7 @@ VIEWS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "tool.called": _called,
     "tool.returned": _returned,
     "state.synced": _synced,
+    "state.pulled": _pulled,
     "latency.measured": _latency,
 }
 

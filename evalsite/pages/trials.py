@@ -17,7 +17,7 @@ from scenarios import lifecycle
 from scenarios.models import Trial
 
 SHOWS = {"talk": "Talk", "call": "Talk and tools", "all": "Everything"}
-PARTS = frozenset({"said", "heard", "raw", "arguments", "raw_arguments", "result", "changes", "data"})
+PARTS = frozenset({"said", "heard", "raw", "arguments", "raw_arguments", "result", "changes", "actions", "deltas", "data"})
 FAILED = ("fail", "stalled")
 
 

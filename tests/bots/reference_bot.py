@@ -22,6 +22,7 @@ from bots.bridge.wire import Message, decode, encode
 from scenarios import domains
 from scenarios.domains.arguments import InvalidArguments, check
 from scenarios.domains.base import InitAction, Refusal, Tool, ToolContext
+from scenarios.domains.conversation import EndConversationTool
 from scenarios.domains.tau2_telecom import phone, store
 from scenarios.sides import Side
 from scenarios.state.overlay import Overlay, Seed
@@ -147,7 +148,9 @@ class ReferenceBot:
     def _update_system_prompt(self, data: Mapping[str, Any]) -> bool:
         self._db, self._actions, self._counts = None, [], {}
         self._domain = data["tool_domain"]
-        known = {type(tool).__name__: tool for tool in domains.load()[self._domain].tools(self.side)}
+        known: dict[str, Tool] = {"EndConversationTool": EndConversationTool()}  # of the namespace "default"
+        if self._domain != "default":
+            known |= {type(tool).__name__: tool for tool in domains.load()[self._domain].tools(self.side)}
         try:
             tools = [known[name] for name in json.loads(data["tools"])]
         except KeyError:

@@ -8,6 +8,7 @@ from websockets.asyncio.server import serve
 
 from bots import preflight
 from scenarios.models import Preflight, Profile
+from tests.bots.reference_bot import Faults, ReferenceBot, serving
 from tests.factories import make_profile
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -50,6 +51,39 @@ def test_an_external_party_is_dialled() -> None:
     gone = check(profile)
     assert gone.state == "failed"
     assert f"no socket opens at {profile.address}" in gone.detail
+
+
+@pytest.mark.parametrize(
+    ("faults", "detail"),
+    [
+        (Faults(), "all six control messages work"),
+        (Faults(hides=frozenset({"ready"})), "but it sent no bot-ready"),
+        (Faults(answers={"update_system_prompt": False}), "did not take its prompt and tools"),
+        (Faults(answers={"apply_sync_delta": None}), "could not do 'apply_sync_delta'"),
+        (Faults(answers={"apply_sync_delta": {"success": True, "errors": []}}), "the canonical one is"),
+        (Faults(hash="ab" * 32), "after the state it was given the bot's hash is abab"),
+        (Faults(errors=frozenset({"get_context_history"})), "no get_context_history here"),
+        (Faults(closes=frozenset({"reset"})), "closed the socket"),
+    ],
+)
+@pytest.mark.parametrize("side", ["agent", "user"])
+def test_a_bot_with_its_own_tools_is_taken_through_a_call_without_words(
+    monkeypatch: pytest.MonkeyPatch, faults: Faults, detail: str, side: str
+) -> None:
+    monkeypatch.setattr("bots.bridge.theirs.preparing.READY_S", 0.1)
+
+    async def run() -> None:
+        async with serving(ReferenceBot(side, [[]], faults)) as address:  # type: ignore[arg-type]
+            await Profile.objects.filter(pk=profile.pk).aupdate(address=address)
+            await preflight.check_all([row.pk])
+
+    kind = "agent" if side == "agent" else "caller"
+    profile = make_profile(kind=kind, model="", base_url="", key_env="", address="ws://127.0.0.1:9", tools_run="theirs")
+    row = Preflight.objects.create(profile=profile)
+    asyncio.run(run())
+    row.refresh_from_db()
+    assert detail in row.detail
+    assert (row.state == "ok") == detail.startswith(("all six", "but it"))
 
 
 def test_a_silent_endpoint_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,17 +48,22 @@ class Result(Held):
 
 async def hold(stage: Stage, spec: ScenarioSpec, bots: Sequence[ReferenceBot], **config: Any) -> Result:
     """Hold a call of a scenario; sides without a bot are played by our own party."""
-    held = Result(ListRecord(), spec=spec)
     async with AsyncExitStack() as stack:
         sides: dict[str, Mapping[str, Any]] = {}
         for bot in bots:
             address = await stack.enter_async_context(serving(bot))
             sides[bot.side] = {"address": address, "tools_run": "theirs", "model": "", "parameters": SETTLE}
-        stage.agent, stage.caller = dict(sides.get("agent", {})), dict(sides.get("user", {}))
-        scenarios = [{"name": spec.name, "fingerprint": "f"}]
-        claim = stage.claim(domain=spec.domain, scenarios=scenarios, **config)
-        try:
-            held.evidence = await hold_call(replace(claim, scenario=spec.name), held.record, Stop())
-        except PartyFailed as failure:
-            held.failure = failure
+        return await hold_at(stage, spec, sides, **config)
+
+
+async def hold_at(stage: Stage, spec: ScenarioSpec, sides: Mapping[str, Mapping[str, Any]], **config: Any) -> Result:
+    """Hold a call with what profiles of the sides say beside the usual."""
+    held = Result(ListRecord(), spec=spec)
+    stage.agent, stage.caller = dict(sides.get("agent", {})), dict(sides.get("user", {}))
+    scenarios = [{"name": spec.name, "fingerprint": "f"}]
+    claim = stage.claim(domain=spec.domain, scenarios=scenarios, **config)
+    try:
+        held.evidence = await hold_call(replace(claim, scenario=spec.name), held.record, Stop())
+    except PartyFailed as failure:
+        held.failure = failure
     return held

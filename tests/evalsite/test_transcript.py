@@ -48,7 +48,8 @@ def every_kind(text: str) -> list[Event]:
         events.TurnEnded("user", 1, text, f"{text} too", 0),
         events.ToolCalled("agent", 1, text, {text: text}, text, text),
         events.ToolReturned("agent", 1, text, False, text, 2.0, text, [change]),
-        events.StateSynced([change], 1),
+        events.StateSynced([change], 1, {"user": {text: text}}, {"user": 3.0}),
+        events.StatePulled("agent", text, [{"name": text}], [change], text, text),
         events.LatencyMeasured("agent", 1, 800.0, {text: 500.0}),
         events.UsageReported("agent", 10, 2),
         events.CallIntervened(text, text),
@@ -228,3 +229,23 @@ def test_rows_and_model_rows_are_the_same_thing() -> None:
     event = made(events.CallStarted("text"))
     stored = TrialEvent(seq=event.seq, at_ms=event.at_ms, kind=event.kind, side="", data=event.data)
     assert transcript.render_row(stored) == transcript.render_row(event)
+
+
+def test_what_a_bots_database_was_told_and_whether_it_answered() -> None:
+    told = html(events.StateSynced([], None, {"user": {"surroundings.line_active": False}}, {"user": 12.0}))
+    assert "surroundings.line_active" in told
+    assert "acknowledged in" in told
+    assert "nothing changed" not in told
+    unanswered = html(events.StateSynced([], None, {"agent": {"bills[B1].status": "Paid"}}))
+    assert "not acknowledged" in unanswered
+
+
+def test_a_pulled_end_state_says_what_it_rests_on() -> None:
+    same = html(events.StatePulled("agent", "ab" * 32, [{"name": "sell"}], None, "it is too large", "ab" * 32))
+    assert "as its reported actions lead to" in same
+    assert "was not given: it is too large" in same
+    assert "1 action in its log" in same
+    other = html(events.StatePulled("agent", "ab" * 32, [], [], "", "cd" * 32))
+    assert "<b>not</b>" in other
+    assert "was not given" not in other
+    assert "no database" in html(events.StatePulled("user", None, []))
