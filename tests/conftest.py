@@ -8,9 +8,13 @@ import pytest
 from django.conf import settings
 from django.contrib.auth.models import Group, User
 from django.db import connection
+from hypothesis import settings as property_tests
 
 ROOT = Path(__file__).resolve().parent.parent
 ROLES = ("viewer", "reviewer", "operator", "admin")
+# The same examples in every run, on a machine of any speed, and no folder of them.
+property_tests.register_profile("here", derandomize=True, deadline=None, database=None)
+property_tests.load_profile("here")
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup"}
 
 

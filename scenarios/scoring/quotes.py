@@ -35,9 +35,9 @@ def find_quote(text: str, turn: int | None, evidence: Evidence) -> Quote:
 
 
 def is_in_record(text: str, evidence: Evidence) -> bool:
-    """Return whether a text stands word for word in the record of the call."""
-    wanted = _fold(text)
-    return any(wanted in _fold(content) for _, _, content in _places(evidence))
+    """Return whether a text stands word for word in the record of the call, however it is spaced."""
+    wanted = _fold(text).replace(" ", "")
+    return any(wanted in _fold(content).replace(" ", "") for _, _, content in _places(evidence))
 
 
 def _places(evidence: Evidence) -> Iterator[tuple[int | None, int, str]]:
@@ -47,6 +47,18 @@ def _places(evidence: Evidence) -> Iterator[tuple[int | None, int, str]]:
     for use in evidence.tools:
         yield None, use.seq, f"{use.tool} {json.dumps(use.arguments, ensure_ascii=False, default=str)}"
         yield None, use.seq, json.dumps(use.result, ensure_ascii=False, default=str)
+        for text in (*_escaped(use.arguments), *_escaped(use.result)):
+            yield None, use.seq, text
+
+
+def _escaped(value: Any) -> Iterator[str]:
+    """Yield the texts within a JSON value that JSON writes otherwise: a judge may give them back as they really are."""
+    if isinstance(value, str):
+        if json.dumps(value, ensure_ascii=False) != f'"{value}"':
+            yield value
+    elif isinstance(value, Mapping | list | tuple):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _escaped(item)
 
 
 def _spoken(said: str, heard: str | None) -> Iterable[str]:

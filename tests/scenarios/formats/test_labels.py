@@ -65,7 +65,7 @@ TRICKY = st.sampled_from(
 
 
 @pytest.mark.parametrize("form", FORMATS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     texts=st.fixed_dictionaries({name: TEXT | TRICKY for name in ("run", "claim", "rater", "comment")}),
     blind=st.booleans(),
@@ -224,7 +224,7 @@ def test_a_file_that_is_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
         read_labels(f"{json_line()}\n" * 3, "jsonl")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(text=st.text(max_size=200) | st.text('{}[]",:\n=truefals0', max_size=80))
 def test_no_text_makes_the_reader_raise_or_a_label(text: str) -> None:
     for form in FORMATS:

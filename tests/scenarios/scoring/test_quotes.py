@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -5,7 +6,7 @@ import pytest
 
 from scenarios.scoring.quotes import find_quote, is_in_record, read_quotes
 from scenarios.scoring.results import Quote
-from tests.scenarios.scoring.cases import evidence, turns
+from tests.scenarios.scoring.cases import evidence, turns, use
 
 CALL = evidence(turns=turns("Cancel W1.", "Order  W1 is\ncancelled.", "Thanks.", "Order W1 is cancelled."))
 
@@ -52,3 +53,16 @@ def test_no_more_than_twenty_quotes_are_read() -> None:
 def test_a_text_in_the_record() -> None:
     assert is_in_record("order W1  IS cancelled", CALL)
     assert not is_in_record("order W2 is cancelled", CALL)
+
+
+@pytest.mark.parametrize("value", ['Room "Rose" is free', "first\nsecond", "C:\\orders"])
+def test_a_text_in_a_result_is_found_as_it_really_is_and_as_json_writes_it(value: str) -> None:
+    call = evidence(tools=(use(result={"rows": [{"note": value}]}),))
+    assert find_quote(value, None, call) == Quote(value, None, 100, found=True)
+    assert find_quote(json.dumps(value), None, call).found
+
+
+def test_a_copy_is_one_however_it_is_spaced() -> None:
+    call = evidence(turns=turns('Say {"score": 1, "x": []} please.'))
+    assert is_in_record('{\n  "score": 1,\n  "x": []\n}', call)
+    assert not is_in_record('{"score": 0, "x": []}', call)
