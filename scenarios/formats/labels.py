@@ -1,4 +1,4 @@
-"""People's labels in and out: one row a (claim of a call, rater, blind or not), as JSON lines or CSV.
+"""People's labels in and out: one row a (claim of a call, rater, stage), as JSON lines or CSV.
 
 A claim has a *stable id*, made from the scenario's fingerprint, the signal and the words of the claim, so it is the
 same in every database and on every machine, and another one once the scenario or the claim changes. Run, scenario and
@@ -11,15 +11,17 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from scenarios.analysis.agreement import RULINGS, Ruling
 from scenarios.formats.csv_cells import cell
 from scenarios.formats.csv_cells import line as csv_line
 
 Format = Literal["jsonl", "csv"]
+Stage = Literal["blind", "revealed", "adjudication"]
+STAGES: tuple[Stage, ...] = get_args(Stage)
 MAX_LINES = 200_000
 MAX_TEXT = 10_000
 # A file that is no labels file at all is told apart by its first lines; further ones add nothing.
@@ -40,11 +42,16 @@ class LabelRecord:
     signal: str
     claim: str
     rater: str
-    blind: bool
+    stage: Stage
     ruling: Ruling
     comment: str = ""
     judge_fingerprint: str = ""
     at: str = ""
+
+    @property
+    def blind(self) -> bool:
+        """Return whether it was ruled before the judge's ruling was shown."""
+        return self.stage == "blind"
 
     @property
     def item(self) -> str:
@@ -52,7 +59,22 @@ class LabelRecord:
         return f"{self.run}/{self.scenario}/{self.trial}/{self.claim_id}"
 
 
-COLUMNS: tuple[str, ...] = tuple(column.name for column in fields(LabelRecord))
+COLUMNS: tuple[str, ...] = (
+    "claim_id",
+    "run",
+    "scenario",
+    "scenario_fingerprint",
+    "trial",
+    "signal",
+    "claim",
+    "rater",
+    "blind",
+    "stage",
+    "ruling",
+    "comment",
+    "judge_fingerprint",
+    "at",
+)
 
 
 class BadLine(NamedTuple):
@@ -85,14 +107,18 @@ def claim_id(scenario_fingerprint: str, signal: str, claim: str) -> str:
 def jsonl_lines(labels: Iterable[LabelRecord]) -> Iterator[str]:
     """Yield one JSON object a label, each with its line end."""
     for label in labels:
-        yield json.dumps(asdict(label), ensure_ascii=True) + "\n"
+        yield json.dumps(_row(label), ensure_ascii=True) + "\n"
 
 
 def csv_lines(labels: Iterable[LabelRecord]) -> Iterator[str]:
     """Yield the head and one row a label. No cell is a formula, and ``read_labels`` gets every text back as it was."""
     yield csv_line(COLUMNS)
     for label in labels:
-        yield csv_line(_guarded(value) for value in asdict(label).values())
+        yield csv_line(_guarded(value) for value in _row(label).values())
+
+
+def _row(label: LabelRecord) -> dict[str, Any]:
+    return {name: getattr(label, name) for name in COLUMNS}
 
 
 def read_labels(text: str, form: Format) -> LabelsRead:
@@ -116,7 +142,7 @@ class _Reading:
     labels: list[LabelRecord] = field(default_factory=list)
     problems: list[BadLine] = field(default_factory=list)
     more: int = 0
-    _seen: dict[tuple[str, str, bool], int] = field(default_factory=dict)
+    _seen: dict[tuple[str, str, Stage], int] = field(default_factory=dict)
 
     def bad(self, line: int, name: str, message: str) -> None:
         if len(self.problems) < MAX_PROBLEMS:
@@ -140,7 +166,13 @@ class _Reading:
                 self.bad(line, name, str(problem))
                 wrong = True
         if not wrong:
-            self._label(line, LabelRecord(**values))
+            blind = values.pop("blind")
+            values["stage"] = values["stage"] or ("blind" if blind else "revealed")
+            label = LabelRecord(**values)
+            if label.blind != blind:
+                self.bad(line, "stage", f"is {label.stage!r}, but blind is {str(blind).lower()}: say the same in both")
+            else:
+                self._label(line, label)
 
     def _label(self, line: int, label: LabelRecord) -> None:
         if label.claim_id != claim_id(label.scenario_fingerprint, label.signal, label.claim):
@@ -149,10 +181,10 @@ class _Reading:
             )
             self.bad(line, "claim_id", message)
             return
-        key = (label.item, label.rater, label.blind)
+        key = (label.item, label.rater, label.stage)
         if key in self._seen:
-            sort = "blind" if label.blind else "final"
-            message = f"{label.rater} has a {sort} ruling on this claim in line {self._seen[key]}: keep one of the two"
+            line_before = self._seen[key]
+            message = f"{label.rater} has a ruling of stage {label.stage} on this claim in line {line_before}: keep one"
             self.bad(line, "rater", message)
             return
         self._seen[key] = line
@@ -273,6 +305,15 @@ def _ruling(value: Any) -> Ruling:
     raise _Wrong(f"is {value!r}: give one of {', '.join(RULINGS)}")
 
 
+def _stage(value: Any) -> Stage | None:
+    if value in (None, ""):
+        return None
+    for stage in STAGES:
+        if value == stage:
+            return stage
+    raise _Wrong(f"is {value!r}: give one of {', '.join(STAGES)}, or nothing")
+
+
 def _fingerprint(value: Any) -> str:
     found = _text(required=False)(value)
     if found and not _HEX.fullmatch(found):
@@ -302,9 +343,10 @@ _FIELDS: dict[str, Callable[[Any], Any]] = {
     "claim": _text(required=True),
     "rater": _text(required=True),
     "blind": _blind,
+    "stage": _stage,
     "ruling": _ruling,
     "comment": _text(required=False),
     "judge_fingerprint": _fingerprint,
     "at": _moment,
 }
-_REQUIRED = tuple(name for name in COLUMNS if name not in ("comment", "judge_fingerprint", "at"))
+_REQUIRED = tuple(name for name in COLUMNS if name not in ("stage", "comment", "judge_fingerprint", "at"))

@@ -13,6 +13,7 @@ from scenarios.formats.csv_cells import cell
 from scenarios.formats.labels import (
     COLUMNS,
     MAX_PROBLEMS,
+    STAGES,
     BadLine,
     Format,
     LabelRecord,
@@ -33,12 +34,13 @@ LABEL = LabelRecord(
     signal="nl_assertion",
     claim=CLAIM,
     rater="ada",
-    blind=True,
+    stage="blind",
     ruling="fail",
     comment="It says so, but never did it.",
     judge_fingerprint="0f" * 32,
     at="2026-11-30T13:05:00+00:00",
 )
+ROW = asdict(LABEL) | {"blind": True}
 FORMATS: list[Format] = ["jsonl", "csv"]
 
 
@@ -53,7 +55,7 @@ def with_text(**texts: str) -> LabelRecord:
 
 def json_line(**changes: Any) -> str:
     """Return a line with fields changed; a field of None is left out."""
-    row = {name: value for name, value in (asdict(LABEL) | changes).items() if value is not None}
+    row = {name: value for name, value in (ROW | changes).items() if value is not None}
     return json.dumps(row)
 
 
@@ -68,11 +70,11 @@ TRICKY = st.sampled_from(
 @settings(max_examples=150)
 @given(
     texts=st.fixed_dictionaries({name: TEXT | TRICKY for name in ("run", "claim", "rater", "comment")}),
-    blind=st.booleans(),
+    stage=st.sampled_from(STAGES),
     ruling=st.sampled_from(["pass", "fail", "cannot_tell"]),
 )
-def test_every_text_comes_back_as_it_was(form: Format, texts: dict[str, str], blind: bool, ruling: Any) -> None:
-    label = replace(with_text(**texts), blind=blind, ruling=ruling)
+def test_every_text_comes_back_as_it_was(form: Format, texts: dict[str, str], stage: Any, ruling: Any) -> None:
+    label = replace(with_text(**texts), stage=stage, ruling=ruling)
     found = read_labels(written(form, label), form)
     assert found.problems == ()
     assert found.labels == (label,)
@@ -81,10 +83,16 @@ def test_every_text_comes_back_as_it_was(form: Format, texts: dict[str, str], bl
 @pytest.mark.parametrize("form", FORMATS)
 def test_many_labels_keep_their_order(form: Format) -> None:
     given_labels = [replace(LABEL, trial=number, rater=rater) for number in range(1, 40) for rater in ("ada", "bo")]
-    given_labels.append(replace(LABEL, blind=False, ruling="pass"))
+    given_labels.append(replace(LABEL, stage="revealed", ruling="pass"))
     found = read_labels(written(form, *given_labels), form)
     assert (list(found.labels), found.problems) == (given_labels, ())
     assert len({label.item for label in found.labels}) == 39
+
+
+def test_without_a_stage_the_blind_flag_says_which() -> None:
+    for blind, stage in ((True, "blind"), (False, "revealed")):
+        (found,) = read_labels(json_line(blind=blind, stage=None), "jsonl").labels
+        assert (found.stage, found.blind) == (stage, blind)
 
 
 @pytest.mark.parametrize("text", ["=HYPERLINK(1)", "+1+1", "@SUM(A1)", "-1+1", "\t=1", "  =1", "\uff1d1", "'=1"])
@@ -115,6 +123,8 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"ruling": None}, "ruling", "is None: give one of"),
     ({"blind": "true"}, "blind", "is 'true': give true or false"),
     ({"blind": 1}, "blind", "is 1: give true or false"),
+    ({"stage": "final"}, "stage", "is 'final': give one of blind, revealed, adjudication, or nothing"),
+    ({"stage": "revealed"}, "stage", "is 'revealed', but blind is true: say the same in both"),
     ({"trial": 0}, "trial", "is 0: give the number of the trial, from 1"),
     ({"trial": True}, "trial", "is True: give the number"),
     ({"trial": "2"}, "trial", "is '2': give the number"),
@@ -174,7 +184,7 @@ def test_a_line_that_is_no_object_is_named(line: str, message: str) -> None:
 def test_a_second_ruling_of_one_person_is_refused_and_the_first_stays(form: Format) -> None:
     found = read_labels(written(form, LABEL, replace(LABEL, ruling="pass")), form)
     assert found.labels == (LABEL,)
-    assert "ada has a blind ruling on this claim in line" in found.problems[0].message
+    assert "ada has a ruling of stage blind on this claim in line" in found.problems[0].message
     assert found.problems[0].line == (2 if form == "jsonl" else 3)
 
 
@@ -194,7 +204,7 @@ def test_bad_rows_of_a_table_are_named_by_the_line_they_begin_in() -> None:
     found = read_labels(head + first + "a,b\n" + second.replace("true", "yes") + second.replace(",2,", ",two,"), "csv")
     assert found.labels == (good,)
     assert [(problem.line, problem.field) for problem in found.problems] == [(4, ""), (5, "blind"), (6, "trial")]
-    assert found.problems[0].message == "has 2 cells, but the head has 13: quote cells with commas"
+    assert found.problems[0].message == "has 2 cells, but the head has 14: quote cells with commas"
 
 
 def test_a_broken_quote_ends_the_reading_with_its_line() -> None:
@@ -205,8 +215,8 @@ def test_a_broken_quote_ends_the_reading_with_its_line() -> None:
 
 
 def test_columns_that_may_be_empty_may_be_left_out_and_stand_in_any_order() -> None:
-    names = [name for name in reversed(COLUMNS) if name not in ("comment", "judge_fingerprint", "at")]
-    values = {name: str(value).lower() if name == "blind" else value for name, value in asdict(LABEL).items()}
+    names = [name for name in reversed(COLUMNS) if name not in ("stage", "comment", "judge_fingerprint", "at")]
+    values = {name: str(value).lower() if name == "blind" else value for name, value in ROW.items()}
     buffer = io.StringIO()
     csv.writer(buffer).writerows([names, [values[name] for name in names]])
     expected = replace(LABEL, comment="", judge_fingerprint="", at="")
