@@ -16,6 +16,7 @@ from evalsite.filters import (
     tags_of,
 )
 from evalsite.notes import benchmark_notes
+from evalsite.pages.trends import plotted
 from scenarios import catalogue, domains
 from scenarios.domains.base import Domain, ScenarioSpec
 from scenarios.domains.known_errors import known_errors_of
@@ -23,6 +24,7 @@ from scenarios.models import Scenario
 from scenarios.replay import gold_replay
 from scenarios.scoring.config import STRICTNESSES
 from scenarios.scoring.upstream import nothing_written
+from scenarios.trends import trend
 from scenarios.validity import NEVER, RUNS_OF_A_RECORD, Tally, soundness, tallies
 
 RUNS_IN_HISTORY = 50
@@ -85,11 +87,19 @@ def scenario(request: HttpRequest, domain: str, name: str) -> HttpResponse:
         "neighbours": dossier.neighbours(home, spec),
         "records": _records(domain, row) if row else [],
         "history": dossier.history(row, RUNS_IN_HISTORY) if row else [],
+        **(_trend(domain, row) if row else {}),
         "prompts": [("Agent", home.agent_prompt(spec)), ("Caller", home.caller_prompt(spec))]
         if shows_prompts
         else None,
     }
     return render(request, "scenarios/scenario.html", context)
+
+
+def _trend(domain: str, row: Scenario) -> dict[str, object]:
+    """Return the scenario's trend in the runs of models; in rehearsals where there are only those."""
+    found = trend(domain, row)
+    is_rehearsed = not found.points
+    return {**plotted(trend(domain, row, rehearsals=True) if is_rehearsed else found), "is_rehearsed": is_rehearsed}
 
 
 def _records(domain: str, row: Scenario) -> list[tuple[str, str, Tally]]:

@@ -89,13 +89,19 @@ def stretches(
     found: list[Stretch[Item]] = []
     for pair in pairs:
         places = (pair.left, pair.right)
-        calls = [at[n] if place is None else uses[n][place][0] for n, place in enumerate(places)]
+        # Beside a call that only one side made stands what the other said up to its own next call.
+        calls = [_next(uses[n], at[n], len(sides[n])) if p is None else uses[n][p][0] for n, p in enumerate(places)]
         after = [call + (place is not None) for call, place in zip(calls, places, strict=True)]
         _add(found, None, sides, at, calls)
         _add(found, pair.state, sides, calls, after)
         at = after
     _add(found, None, sides, at, [len(side) for side in sides])
     return found
+
+
+def _next(uses: Sequence[tuple[int, ToolUse]], start: int, end: int) -> int:
+    """Return the position of the first tool call from ``start`` on, ``end`` without one."""
+    return next((place for place, _ in uses if place >= start), end)
 
 
 def _add(

@@ -20,12 +20,9 @@ OUTCOMES = ("pass", "pass", "fail", "pass", "judge_error", "stalled", "running",
 def measure() -> list[Figure]:
     """Make the rows, ask for the page several times, report the median and the count."""
     run = make_run(SCENARIOS, TRIALS, OUTCOMES, title="bench page")
-    person, _ = User.objects.get_or_create(username="bench-reader")
-    set_role(person, "viewer")
-    client = Client(HTTP_HOST="localhost")
-    client.force_login(person)
+    client = reader()
     url = reverse("run-detail", args=[run.pk])
-    times = [_request(client, url) for _ in range(REQUESTS)]
+    times = [request(client, url) for _ in range(REQUESTS)]
     with CaptureQueriesContext(
         connection,
     ) as queries:
@@ -43,7 +40,17 @@ def measure() -> list[Figure]:
     ]
 
 
-def _request(client: Client, url: str) -> float:
+def reader() -> Client:
+    """Return a client in which a viewer is signed in."""
+    person, _ = User.objects.get_or_create(username="bench-reader")
+    set_role(person, "viewer")
+    client = Client(HTTP_HOST="localhost")
+    client.force_login(person)
+    return client
+
+
+def request(client: Client, url: str) -> float:
+    """Ask for a page and return how long the server took, in milliseconds."""
     started = time.perf_counter()
     response = client.get(url)
     milliseconds = (time.perf_counter() - started) * 1000
