@@ -11,6 +11,7 @@ from django.http import QueryDict
 from pydantic import ValidationError
 
 from evalsite.filters import tags_of
+from evalsite.launching_voice import VOICE_OPTIONS, VoiceFields, voice_config, voice_like
 from scenarios import catalogue
 from scenarios.analysis.intervals import Interval, forecast
 from scenarios.foresight import Foresight, Measured, foresee
@@ -47,7 +48,7 @@ class ProfileField(ProfileChoice):
         return found
 
 
-class LaunchForm(forms.Form):
+class LaunchForm(VoiceFields):
     """Scenarios, parties and limits of a run. ``config`` is set once the form is valid."""
 
     title = forms.CharField(
@@ -112,6 +113,7 @@ class LaunchForm(forms.Form):
         self.initial["domain"] = chosen
         rows = Scenario.objects.filter(domain=chosen, is_registered=True)
         personas = rows.exclude(persona_name="").order_by("persona_name").values_list("persona_name", flat=True)
+        self.choose_speech()
         self._choices("domain", [(name, domain.title) for name, domain in usable.items()])
         self._choices("tags", [(tag, tag) for tag in tags_of(rows)])
         self._choices("persona", [("", "any"), *((name, name) for name in personas.distinct())])
@@ -152,6 +154,7 @@ class LaunchForm(forms.Form):
             trials=data["trials"],
             **{kind: FrozenProfile(**data[kind].frozen()) if data[kind] else None for kind in Profile.Kind.values},
             channel=data["channel"],
+            **voice_config(data),
             limits=Limits(**limits),
             pace_s=data["pace_s"],
             strictness=data["strictness"],
@@ -230,7 +233,7 @@ def command_line(form: LaunchForm) -> str:
     for kind in Profile.Kind.values:
         words += [f"--{kind}", data[kind].slug if data[kind] else "none"]
     words += ["--channel", config.channel, "--trials", str(config.trials)]
-    for option, name in OPTIONS.items():
+    for option, name in {**OPTIONS, **(VOICE_OPTIONS if config.voice else {})}.items():
         value = data[name]
         if value not in (None, "") and value != form.fields[name].initial:
             words += [option, f"{value:g}" if isinstance(value, float) else str(value)]
@@ -263,6 +266,7 @@ def like(run: Run) -> dict[str, Any]:
         **parties,
         **{name: config["limits"][name] for name in LIMIT_FIELDS},
         **{name: config[name] for name in ("trials", "channel", "strictness")},
+        **voice_like(config),
         "tell_persona": config["persona"],
         "pace_s": f"{config['pace_s']:g}",
     }

@@ -197,14 +197,17 @@ def launch(config: RunConfig, *, person: Any, title: str = "", launch_key: str |
 
 
 def _kept_limits(config: RunConfig) -> Limits:
-    """Return the limits, with one call at a time where a bot keeps its own state and nothing else was said.
+    """Return the limits, with the calls at once that bots and this machine can bear where the run does not say.
 
-    Bots of that kind hold one conversation (``spec/reference-system.md`` 1.2), so more would only wait for each other.
+    A bot that keeps its own state holds one conversation (``spec/reference-system.md`` 1.2), so more would only wait
+    for each other. Voice calls are work for this machine, in real time above all.
     """
-    keeps_state = any(profile.tools_run == "theirs" for profile in (config.agent, config.caller))
-    if keeps_state and config.limits.concurrency is None:
+    if config.limits.concurrency is not None:
+        return config.limits
+    if any(profile.tools_run == "theirs" for profile in (config.agent, config.caller)):
         return config.limits.model_copy(update={"concurrency": 1})
-    return config.limits
+    at_once = {"lockstep": settings.VOICE_LOCKSTEP_CALLS, "realtime": settings.VOICE_REALTIME_CALLS}
+    return config.limits.model_copy(update={"concurrency": at_once[config.clock]}) if config.clock else config.limits
 
 
 def expand(domain: str, names: Sequence[str]) -> list[ScenarioRef]:

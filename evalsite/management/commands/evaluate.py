@@ -27,7 +27,9 @@ from scenarios.launch import FrozenProfile, Limits, RunConfig, ScenarioRef, expa
 from scenarios.models import Profile, Run
 from scenarios.scoring.config import STRICTNESSES
 from scenarios.scoring.results import RATED
+from scenarios.speech_services import speech_service
 from scenarios.standing import Standing, standings
+from scenarios.voice import VoiceConfig
 
 ALL_SCORED, ERROR, INCOMPLETE = 0, 1, 12
 POLL_S = 0.5
@@ -59,6 +61,15 @@ class Command(BaseCommand):
         parser.add_argument("--caller", default="standin", metavar="PROFILE", help="default: %(default)s")
         parser.add_argument("--judge", default="standin", metavar="PROFILE|none", help="default: %(default)s")
         parser.add_argument("--channel", choices=["text", "voice"], default="text")
+        parser.add_argument(
+            "--clock",
+            choices=["lockstep", "realtime"],
+            help="of the voice channel: as fast as the parties compute (the default), or as people listen",
+        )
+        for side in ("agent", "caller"):
+            parser.add_argument(
+                f"--{side}-speech", metavar="NAME", help="local (the default), tones, or one of SPEECH_SERVICES"
+            )
         parser.add_argument(
             "--strictness",
             choices=STRICTNESSES,
@@ -105,6 +116,7 @@ class Command(BaseCommand):
                 caller=_profile("caller", options["caller"]),
                 judge=None if options["judge"] == "none" else _profile("judge", options["judge"]),
                 channel=options["channel"],
+                **voice_settings(options),
                 limits=Limits(**limits),
                 pace_s=options["pace"],
                 strictness=options["strictness"],
@@ -114,6 +126,18 @@ class Command(BaseCommand):
             raise CommandError("; ".join(_readable(problem) for problem in error.errors())) from error
         except ValueError as error:
             raise CommandError(str(error)) from error
+
+
+def voice_settings(options: dict[str, Any]) -> dict[str, Any]:
+    """Return clock and voice of the voice channel; ValueError where they are asked for without it."""
+    asked = {name: options[name] for name in ("clock", "agent_speech", "caller_speech") if options[name]}
+    if options["channel"] != "voice":
+        if asked:
+            name = next(iter(asked)).replace("_", "-")
+            raise ValueError(f"--{name}: only the voice channel has it; add --channel voice or leave it out")
+        return {}
+    agent, caller = (speech_service(asked.get(name, "local")) for name in ("agent_speech", "caller_speech"))
+    return {"clock": asked.get("clock"), "voice": VoiceConfig(agent=agent, caller=caller)}
 
 
 def choose(domain: str, patterns: Sequence[str], sample: int | None, seed: int) -> list[ScenarioRef]:
