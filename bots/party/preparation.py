@@ -65,10 +65,15 @@ class Preparation(BaseModel):
     voice: PartyVoice | None = None  # None: the text channel
 
 
-def read_preparation(payload: bytes | str) -> tuple[Preparation, str]:
-    """Return the preparation in a first frame and the id to answer under; raises Refused."""
+def read_preparation(payload: bytes | str, own: Endpoint | None = None) -> tuple[Preparation, str]:
+    """Return the preparation in a first frame and the id to answer under; raises Refused.
+
+    A server with its ``own`` model uses that one, whatever the bridge names: it is served to strangers.
+    """
     message = _first_message(payload)
     request = message.data.get("d")
+    if own is not None and isinstance(request, dict):
+        request = {**request, "llm": own.model_dump()}
     try:
         return Preparation.model_validate(request), message.id
     except ValidationError as error:

@@ -16,10 +16,11 @@ from typing import Any
 import uvicorn
 from fastapi import FastAPI, WebSocket, WebSocketDisconnect
 from loguru import logger
+from pydantic import ValidationError
 
 from bots.bridge.wire import MAX_SEND_BYTES, encode
 from bots.party.pipeline import PartyCall
-from bots.party.preparation import Preparation, Refused, read_key, read_preparation
+from bots.party.preparation import Endpoint, Preparation, Refused, read_key, read_preparation
 from scenarios.sides import SIDES
 
 FIRST_MESSAGE_S = 10.0
@@ -34,8 +35,8 @@ class Load:
     refused: int = 0
 
 
-def build_app(side: str) -> FastAPI:
-    """Return the application of one side."""
+def build_app(side: str, own: Endpoint | None = None) -> FastAPI:
+    """Return the application of one side; with its ``own`` model for calls of bridges that name none."""
     app = FastAPI(title=f"Callboard party server ({side})", docs_url=None, redoc_url=None, openapi_url=None)
     load = Load()
 
@@ -52,18 +53,18 @@ def build_app(side: str) -> FastAPI:
         await websocket.accept()
         load.running += 1
         try:
-            await _hold(websocket, load)
+            await _hold(websocket, load, own)
         finally:
             load.running -= 1
 
     return app
 
 
-async def _hold(websocket: WebSocket, load: Load) -> None:
+async def _hold(websocket: WebSocket, load: Load, own: Endpoint | None) -> None:
     try:
         async with asyncio.timeout(FIRST_MESSAGE_S):
             payload = await websocket.receive_bytes()
-        preparation, request_id = read_preparation(payload)
+        preparation, request_id = read_preparation(payload, own)
         try:
             party = await _build(websocket, preparation)
         except Refused as refusal:
@@ -105,14 +106,18 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--side", choices=SIDES, required=True)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--model", default="", help="serve this model, whatever the bridge names (for external use)")
+    parser.add_argument("--base-url", default="", help="where it is served")
+    parser.add_argument("--key-env", default="", help="name of the variable with its key")
     options = parser.parse_args(arguments)
+    own = _own_model(parser, options)
     _configure_logging()
     listener = socket.create_server((options.host, options.port))
     # Accepted sockets inherit this; without it Nagle's algorithm holds small messages back for up to 40 ms.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     print(f"party {options.side}: ws://{options.host}:{listener.getsockname()[1]}", flush=True)
     config = uvicorn.Config(
-        build_app(options.side),
+        build_app(options.side, own),
         access_log=False,
         log_level="warning",
         lifespan="off",
@@ -122,6 +127,20 @@ def main(arguments: list[str] | None = None) -> None:
         timeout_graceful_shutdown=2,
     )
     uvicorn.Server(config).run(sockets=[listener])
+
+
+def _own_model(parser: argparse.ArgumentParser, options: argparse.Namespace) -> Endpoint | None:
+    """Return the model that the command line names, if any; ends the program where it cannot be used."""
+    if not options.model:
+        return None
+    try:
+        own = Endpoint(base_url=options.base_url, model=options.model, key_env=options.key_env)
+        read_key(own)
+    except ValidationError as error:
+        parser.error("; ".join(f"--{str(e['loc'][0]).replace('_', '-')}: {e['msg']}" for e in error.errors()))
+    except Refused as refusal:
+        parser.error(str(refusal))
+    return own
 
 
 def _configure_logging() -> None:

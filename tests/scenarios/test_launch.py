@@ -117,6 +117,16 @@ def test_launch_writes_the_run_and_its_trials(operator: User) -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(("asked", "kept"), [(None, 1), (4, 4)])
+def test_a_bot_with_its_own_state_holds_one_call_at_a_time(asked: int | None, kept: int) -> None:
+    make_scenarios(3)
+    bot = FrozenProfile(slug="nemo", kind="agent", address="ws://127.0.0.1:9", tools_run="theirs")
+    run = launch(make_config(NAMES, agent=bot, limits=Limits(concurrency=asked)), person=None)
+    assert run.config["limits"]["concurrency"] == kept
+    assert RunConfig.model_validate(run.config).fingerprint == run.fingerprint
+
+
+@pytest.mark.django_db
 def test_a_run_is_frozen_with_what_it_runs_on() -> None:
     make_scenarios(3)
     run = launch(make_config(NAMES), person=None)
