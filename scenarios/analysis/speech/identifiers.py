@@ -154,6 +154,8 @@ def _spoken(place: Place, found: Identifier, texts: Sequence[tuple[Turn, str]]) 
             reading = find(text, form)
             if reading is not None and (best is None or reading.distance < best[1].distance):
                 best = turn, reading
+        if best is not None and best[1].is_exact:
+            break
     if best is None:
         return Link(place, "absent")
     turn, reading = best

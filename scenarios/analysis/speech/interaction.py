@@ -16,6 +16,7 @@ fixture. Its rules, where ``spec/trajectories.md`` 5 leaves them open, are those
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Self
 
 from scenarios.formats.imports.records import ImportedTick
@@ -192,7 +193,7 @@ def _answers(call: _Call) -> tuple[list[int], int]:
     """Return the ticks to each answer, and how many turns got none before the next."""
     turns = [turn for turn in call.turns if call.agent_at(turn.last + 1) is None]
     answers, unanswered = [], 0
-    for turn, following in zip(turns, [*turns[1:], None], strict=True):
+    for turn, following in zip_longest(turns, turns[1:]):
         start = next((stretch.first for stretch in call.agent if stretch.first > turn.last), None)
         if start is not None and (following is None or start < following.first):
             answers.append(start - turn.last - 1)

@@ -37,7 +37,20 @@ PUNCTUATION = {
 FILLERS = frozenset(
     {
         *("um", "uh", "er", "erm", "hmm", "and", "then", "so", "well", "okay", "ok", "yes", "its", "it", "is", "the"),
-        *("that", "thats", "letter", "capital", "uppercase", "lowercase", "digit", "followed", "by", "again", "sorry"),
+        *(
+            "that",
+            "thats",
+            "letter",
+            "capital",
+            "uppercase",
+            "lowercase",
+            "digit",
+            "followed",
+            "by",
+            "again",
+            "sorry",
+            "of",
+        ),
     }
 )
 _MONTHS = (
@@ -132,7 +145,8 @@ def _readings(part: str) -> tuple[str, ...]:
     if part in TENS:
         found += [str(TENS[part]), str(TENS[part] // 10)]
     if part in SCALES:
-        found += ["", "0", str(SCALES[part])[1:]]
+        # What follows fills the zeros from behind: "one thousand two" is 1002, "one thousand twenty four" 1024.
+        found += [str(SCALES[part])[1 : 1 + count] for count in range(len(str(SCALES[part])))]
     for other in (NATO, HOMOPHONES, LETTERS):
         found += [other[part]] if part in other else []
     found += [""] if part in PUNCTUATION else []

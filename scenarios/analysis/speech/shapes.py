@@ -71,7 +71,7 @@ def spoken_forms(identifier: Identifier) -> list[str]:
     text = identifier.text
     if identifier.kind == "phone":
         digits = "".join(character for character in text if character.isdecimal())
-        return [digits, digits[-10:]]
+        return [digits, digits[-10:], f"1{digits[-10:]}"]
     if identifier.kind != "date":
         return [text]
     year, month, day = text.split("-")
