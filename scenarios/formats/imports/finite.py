@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 _NOT_FINITE = re.compile(rb"-?Infinity|NaN")
 # The beginning of such a number, where a piece of the text cuts it in two.
-_CUT = re.compile(rb"(?:-|-?I(?:n(?:f(?:i(?:n(?:it?)?)?)?)?)?|Na?)\Z")
+_CUT = re.compile(rb"(?<![A-Za-z\-])(?:-|-?I(?:n(?:f(?:i(?:n(?:it?)?)?)?)?)?|Na?)\Z")
 
 
 class FiniteNumbers:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scenarios.formats.imports.fields import Fields
+from scenarios.formats.imports.inspect_ours import is_ours, our_verdict, with_times
 from scenarios.formats.imports.messages import read_messages
 from scenarios.formats.imports.pairing import Calls
 from scenarios.formats.imports.records import ForeignVerdict, ImportedTask, ImportedTrial, MappedVerdict, Remark
@@ -33,7 +34,11 @@ def read_sample(data: Mapping[str, Any], place: str, not_finite: int = 0) -> Imp
     if not_finite:
         entry.remark(f"{not_finite} numbers are NaN or infinite; read as unknown")
     calls = Calls()
-    messages, turns = read_messages([_message(one) for one in entry.each("messages")], calls)
+    entries = [_message(one) for one in entry.each("messages")]
+    messages, turns = read_messages(entries, calls)
+    if is_ours(entry):
+        turns = with_times(turns, entries)
+        _check_callers_calls(entry)
     if not messages:
         entry.remark("no messages", "messages")
     if repeated := calls.repeated_ids():
@@ -49,6 +54,7 @@ def read_sample(data: Mapping[str, Any], place: str, not_finite: int = 0) -> Imp
         seed=None,
         termination_reason=_end(entry),
         verdict=_verdict(entry),
+        domain_name=_domain(entry),
         messages=messages,
         turns=turns,
         tool_calls=tuple(calls.made),
@@ -140,8 +146,21 @@ def _facts(entry: Fields) -> Mapping[str, Any]:
     return {**facts, "epoch": entry.data.get("epoch")}
 
 
+def _domain(entry: Fields) -> str | None:
+    name = entry.label("id") or ""
+    return name.partition("__")[0] if is_ours(entry) and "__" in name else None
+
+
+def _check_callers_calls(entry: Fields) -> None:
+    calls = entry.under("metadata").data.get("caller_tool_calls")
+    if calls:
+        entry.remark("the caller's tool calls stand apart, without their places: they are not among the calls here")
+
+
 def _verdict(entry: Fields) -> ForeignVerdict:
     scores = entry.object("scores")
+    if is_ours(entry) and (ours := our_verdict(entry, scores)):
+        return ours
     mapped, why = _mapping(entry, scores)
     only = next(iter(scores.values())) if len(scores) == 1 else None
     value = only.get("value") if isinstance(only, Mapping) else None

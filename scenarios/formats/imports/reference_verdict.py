@@ -66,6 +66,15 @@ def reference_verdict(metrics: Fields, judge: Fields, metadata: Fields) -> Forei
     )
 
 
+def by_outcome(outcome: str | None) -> tuple[MappedVerdict, str] | None:
+    """Return what an outcome of our own counts as, and why; None when it is none."""
+    if outcome in _LEFT_OUT:
+        return "excluded", f"outcome {outcome}, which is in no rate"
+    if outcome is None or outcome not in _OURS:
+        return None
+    return _OURS[outcome], "" if outcome in ("pass", "fail") else f"outcome {outcome}"
+
+
 def _db_match(metrics: Fields) -> bool | None:
     """Return whether the agent's database matched; unknown where no hash of it ever came."""
     match = metrics.boolean("db_state_match")
@@ -73,12 +82,9 @@ def _db_match(metrics: Fields) -> bool | None:
 
 
 def _mapping(metrics: Fields, judge: Fields, claims: Sequence[Mapping[str, Any]]) -> tuple[MappedVerdict, str]:
-    ours = metrics.under("callboard").text("outcome")
-    if ours in _LEFT_OUT:
-        return "excluded", f"outcome {ours}, which is in no rate"
-    if ours is not None and ours in _OURS:
-        why = "" if ours in ("pass", "fail") else f"outcome {ours}"
-        return _OURS[ours], why
+    ours = by_outcome(metrics.under("callboard").text("outcome"))
+    if ours is not None:
+        return ours
     success = metrics.data.get("is_successful")
     if not isinstance(success, bool):
         return "not_scored", "the file has no verdict" if success is None else "is_successful is neither true nor false"

@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import zstandard
-
 ADDRESS = {
     "order_id": "#W2378156",
     "address1": "1 Main St",
@@ -97,7 +95,7 @@ def reference_call(**metrics: Any) -> dict[str, Any]:
             "nl_assertion_verdicts": [{"index": 1, "assertion": "says so", "passed": True, "reason": "it did"}],
             "judge_input": {"system_prompt": "Judge.", "user_content": "..."},
         },
-        "final_agent_response.json": [{"actions": [{"name": "cancel", "arguments": {"a": 1}, "result": {}, "side": "agent"}]}],
+        "final_agent_response.json": [{"actions": [{"name": "cancel", "arguments": {"a": 1}, "side": "agent"}]}],
         "final_scenario_db_hash.txt": f"db_hash: {'a' * 64}\nuser_db_hash: {'b' * 64}\n",
         "conversation_log.txt": "Scenario: x\n[0.50s - 1.50s] (1.00s) USER: Move it.\n",
         "conversation_log.seglst.json": [
@@ -151,6 +149,7 @@ def reference_run(folder: Path, calls: Mapping[str, Mapping[str, Any]] | None = 
 def eva_record(**result: Any) -> dict[str, Any]:
     """Return the files of one eva record: a caller, a tool call and a goodbye."""
     start = 1_772_403_723_000
+    asked = {"confirmation_number": "ZK3FFW", "last_name": "Rodriguez"}
 
     def entry(kind: str, value: Any, after: int) -> dict[str, Any]:
         return {"message_type": kind, "value": value, "timestamp": str(start + after), "type": "text"}
@@ -171,7 +170,7 @@ def eva_record(**result: Any) -> dict[str, Any]:
             "transcript": [
                 entry("user", "My code is ZK3FFW.", 4000),
                 entry("llm_call", {"agent": "a", "response": ""}, 4100),
-                entry("tool_call", {"tool": "get_reservation", "parameters": {"confirmation_number": "ZK3FFW", "last_name": "Rodriguez"}}, 4200),
+                entry("tool_call", {"tool": "get_reservation", "parameters": asked}, 4200),
                 entry("tool_response", {"tool": "get_reservation", "response": {"status": "success"}}, 4300),
                 entry("assistant", "Got it, Ms Rodriguez.", 5000),
             ],
@@ -193,7 +192,7 @@ def eva_record(**result: Any) -> dict[str, Any]:
         "initial_scenario_db.json": {"_current_date": "2026-03-17", "reservations": {}, "journeys": {}},
         "final_scenario_db.json": {"_current_date": "2026-03-17", "reservations": {}, "journeys": {}},
         "response_latencies.json": {"latencies": [1.5], "mean": 1.5, "max": 1.5, "count": 1},
-        "metrics.json": {"record_id": "1.1.2", "metrics": {"task_completion": {"name": "task_completion", "score": 1.0}}},
+        "metrics.json": {"metrics": {"task_completion": {"name": "task_completion", "score": 1.0}}},
         "audio_user.wav": sound(1, 24000, 2400),
     }  # fmt: skip
 
@@ -224,7 +223,7 @@ def sample(**fields: Any) -> dict[str, Any]:
             {"id": "m1", "role": "user", "content": [{"type": "text", "text": "Hi"}], "source": "input"},
             {"id": "m2", "role": "assistant", "content": "", "tool_calls": [
                 {"id": "t1", "function": "get_order_details", "arguments": {"order_id": "#W1"}, "type": "function"}]},
-            {"id": "m3", "role": "tool", "tool_call_id": "t1", "function": "get_order_details", "content": "no such order",
+            {"id": "m3", "role": "tool", "tool_call_id": "t1", "content": "no such order",
              "error": {"type": "unknown", "message": "no such order"}},
             {"id": "m4", "role": "assistant", "content": "Sorry."},
         ],
@@ -258,12 +257,11 @@ def inspect_json(**fields: Any) -> dict[str, Any]:
     return {**inspect_header(), "samples": [sample(), sample(epoch=2, uuid="u2")], **fields}
 
 
-def inspect_zip(path: Path, members: Mapping[str, Any] | None = None, *, zstd: bool = False) -> Path:
-    """Write an ``.eval`` file, packed with deflate or with Zstandard."""
+def inspect_zip(path: Path, members: Mapping[str, Any] | None = None) -> Path:
+    """Write an ``.eval`` file."""
     if members is None:
         members = {"samples/retail_24_epoch_1.json": sample(), "header.json": inspect_header()}
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members.items():
-            data = content if isinstance(content, bytes) else json.dumps(content).encode()
-            archive.writestr(name, zstandard.compress(data) if zstd else data, zipfile.ZIP_STORED if zstd else None)
+            archive.writestr(name, content if isinstance(content, bytes) else json.dumps(content))
     return path
