@@ -113,6 +113,10 @@ class RunConfig(BaseModel):
             raise ValueError(
                 "clock: only the voice channel has one; choose the channel voice, or leave clock and voice"
             )
+        if self.clock == "lockstep" and self.voice is not None and self.voice.interruptions:
+            raise ValueError(
+                "voice.interruptions: in lockstep nobody hears the other while they speak; choose the clock realtime"
+            )
         if self.channel == "voice" and self.pace_s:
             raise ValueError("pace_s: speech has its own pace; on the voice channel choose the clock realtime")
         return self

@@ -5,12 +5,16 @@ from typing import Any
 
 from django.conf import settings
 
+from bots.bridge.link import ANSWER_S
 from bots.bridge.state import Call
 from bots.bridge.theirs.preparing import prepare_theirs
 from bots.bridge.theirs.syncing import sync_start
 from scenarios.events import PartyPrepared
 from scenarios.launch import FrozenProfile
 from scenarios.sides import SIDES, Side
+
+# The first voice call of a party server loads the models of its speech.
+PREPARE_S = 60.0
 
 
 def address_of(profile: FrozenProfile, side: Side) -> str:
@@ -46,7 +50,7 @@ async def _prepare_side(call: Call, side: Side) -> PartyPrepared:
     preparation = _preparation(call.name, profile, model, prompt, tools)
     if call.config.voice is not None and call.config.clock is not None and not profile.address:
         preparation["voice"] = call.config.voice.of(side, call.config.clock).model_dump(mode="json")
-    await link.request("prepare", preparation)
+    await link.request("prepare", preparation, PREPARE_S if call.config.voice else ANSWER_S)
     await link.greet()
     return PartyPrepared(side, profile.slug, model, prompt, tools, profile.is_standin)
 

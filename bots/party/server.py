@@ -90,8 +90,8 @@ async def _build(websocket: WebSocket, preparation: Preparation) -> PartyCall:
     from bots.party.speech.choice import warm
     from bots.party.voice import VoiceCall
 
-    await warm(preparation.voice.speech)
-    return VoiceCall(websocket, preparation, key)
+    vad = await warm(preparation.voice)
+    return VoiceCall(websocket, preparation, key, vad)
 
 
 async def _refuse(websocket: WebSocket, refusal: Refused) -> None:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pipecat.frames.frames import Frame
@@ -26,43 +26,52 @@ class Lookout(FrameProcessor):
 
 @dataclass
 class Timings:
-    """Moments of the turn a party is in, in seconds of a monotonic clock; None: not come to yet."""
+    """The parts of a response time, taken down as they happen. Moments are seconds of a monotonic clock."""
 
     vad_stop_s: float  # the silence that ends a turn
     stopped: float | None = None  # the voice detection took the other for finished
     transcribed: float | None = None
-    asked: float | None = None  # the model, for the first time
-    replied: float | None = None  # the model, last before the first sound
-    sounded: float | None = None
-    model_ms: float = 0.0
+    # In milliseconds, as ``latency.measured`` names them, and ``response``, the whole.
+    parts: dict[str, float] = field(default_factory=dict)
+    _asked: float | None = None  # the model, for the first time
+    _stopped_when_asked: float | None = None
+    _has_sounded: bool = False
 
     def clear(self) -> None:
         """Begin with the next turn."""
-        self.stopped = self.transcribed = self.asked = self.replied = self.sounded = None
-        self.model_ms = 0.0
+        self.stopped = self.transcribed = self._asked = self._stopped_when_asked = None
+        self.parts, self._has_sounded = {}, False
+
+    def ask(self) -> None:
+        """Note that the model is asked; only the first request answers what was heard.
+
+        What the voice detection finds from now on belongs to the next turn.
+        """
+        if self._asked is not None:
+            return
+        self._asked, self._stopped_when_asked = time.monotonic(), self.stopped
+        if self.stopped is None or self.transcribed is None or self.transcribed < self.stopped:
+            return  # asked in writing, or before all was recognised
+        self.parts["stt"] = (self.transcribed - self.stopped) * 1000
+        self.parts["endpointing"] = self.vad_stop_s * 1000 + (self._asked - self.transcribed) * 1000
 
     def sound(self, replied_at: float, requests: Sequence[Mapping[str, Any]]) -> None:
-        """Note the first sound; what the model is asked after it is no part of the response time."""
-        self.sounded = time.monotonic()
-        self.replied = replied_at
-        self.model_ms = sum(request["model_ms"] for request in requests)
+        """Note the first sound; what the model is asked after it is no part of the response time.
+
+        ``response`` begins at the true end of the other's speech: the silence that the voice detection waits for is
+        counted by its length, since that much speech time has passed however fast it was played.
+        """
+        if self._has_sounded or self._asked is None:
+            return
+        self._has_sounded = True
+        now = time.monotonic()
+        self.parts["model"] = float(sum(request["model_ms"] for request in requests))
+        self.parts["tts"] = max(0.0, now - replied_at) * 1000
+        begun, waited_s = self._asked, 0.0
+        if self._stopped_when_asked is not None:
+            begun, waited_s = self._stopped_when_asked, self.vad_stop_s
+        self.parts["response"] = (waited_s + now - begun) * 1000
 
     def told(self) -> dict[str, float]:
-        """Return the parts of the response time that are known, in milliseconds.
-
-        ``response``: from the true end of the other's speech to the first sound; the silence that the voice detection
-        waits for is counted by its length, since that much speech time has passed however fast it was played.
-        """
-        parts: dict[str, float] = {}
-        if self.stopped is not None and self.transcribed is not None and self.asked is not None:
-            parts["stt"] = max(0.0, self.transcribed - self.stopped) * 1000
-            waited = max(0.0, self.asked - max(self.transcribed, self.stopped)) * 1000
-            parts["endpointing"] = self.vad_stop_s * 1000 + waited
-        if self.asked is not None and self.sounded is not None:
-            parts["model"] = self.model_ms
-            if self.replied is not None:
-                parts["tts"] = max(0.0, self.sounded - self.replied) * 1000
-            begun = self.asked if self.stopped is None else self.stopped
-            waiting = 0.0 if self.stopped is None else self.vad_stop_s
-            parts["response"] = (waiting + self.sounded - begun) * 1000
-        return {name: round(ms, 1) for name, ms in parts.items()}
+        """Return the parts that are known, in milliseconds."""
+        return {name: round(ms, 1) for name, ms in self.parts.items()}

@@ -10,6 +10,7 @@ from typing import Any
 
 from fastapi import WebSocket
 from loguru import logger
+from pipecat.audio.vad.vad_analyzer import VADAnalyzer
 from pipecat.frames.frames import (
     Frame,
     TranscriptionFrame,
@@ -85,8 +86,9 @@ class _Transport(FastAPIWebsocketTransport):
 class VoiceCall(PartyCall):
     """A pipeline with speech, built from a preparation, that lives as long as its socket."""
 
-    def __init__(self, websocket: WebSocket, preparation: Preparation, key: str) -> None:
+    def __init__(self, websocket: WebSocket, preparation: Preparation, key: str, vad: VADAnalyzer) -> None:
         assert preparation.voice is not None
+        self._vad = vad
         self._told = preparation.voice
         self._timings = Timings(preparation.voice.vad_stop_s)
         self._speech = build(preparation.voice, self._speech_failed)
@@ -133,7 +135,7 @@ class VoiceCall(PartyCall):
         return [
             self._transport.input(),
             # Before recognition, so that a frame is judged before the next one is buffered.
-            VADProcessor(vad_analyzer=self._speech.vad, audio_idle_timeout=0),
+            VADProcessor(vad_analyzer=self._vad, audio_idle_timeout=0),
             self._speech.stt,
             Lookout(self._look_at_hearing),
             user,
@@ -169,13 +171,12 @@ class VoiceCall(PartyCall):
             self._timings.transcribed = time.monotonic()
 
     async def _look_at_speaking(self, frame: Frame) -> None:
-        if isinstance(frame, TTSAudioRawFrame) and self._timings.sounded is None:
+        if isinstance(frame, TTSAudioRawFrame):
             self._timings.sound(self._tracker.replied_at, self._tracker.requests)
 
     async def _before_asking(self, context: LLMContext) -> None:
         """Report what was heard before anything comes of it."""
-        if self._timings.asked is None:
-            self._timings.asked = time.monotonic()
+        self._timings.ask()
         messages = context.get_messages()
         fresh = [
             m for m in messages[self._reported :] if isinstance(m, dict) and m.get("role") in ("user", "developer")

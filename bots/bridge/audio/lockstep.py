@@ -65,7 +65,6 @@ class Lockstep:
         self._latest_ms = 0
         self._tools_ms: float | None = None  # spent before the first sound of the turn
         self._spoken: Spoken | None = None
-        self._has_spoken: set[Side] = set()
         for side in SIDES:
             call.links[side].on_audio = self._taker(side)
 
@@ -87,6 +86,8 @@ class Lockstep:
                 utterance = await self._take_turn(side, utterance)
                 side = other(side)
         except Ended as end:
+            if end.reason == "silence" and not call.turn:
+                raise PartyFailed("never_spoke", f"not a word was said: {end.message}", side="agent") from end
             return end
         finally:
             watcher.cancel()
@@ -151,7 +152,6 @@ class Lockstep:
         if pcm and not self._held:
             self._tools_ms = turn.tool_ms
             self._call.record(TurnStarted(side, turn.number))
-            self._has_spoken.add(side)
         self._held += pcm
         if len(self._held) > LONGEST_TURN_S * BYTES_PER_S:
             raise PartyFailed("endless_speech", f"turn {turn.number} is longer than {LONGEST_TURN_S} s", side=side)

@@ -3,7 +3,6 @@
 import asyncio
 import importlib
 from dataclasses import dataclass
-from typing import Any
 
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.audio.vad.vad_analyzer import VADAnalyzer, VADParams
@@ -20,42 +19,48 @@ from scenarios.voice import PartyVoice, Speech
 class SpeechParts:
     """The processors of a voice pipeline that are a matter of choice."""
 
-    vad: VADAnalyzer
     stt: FrameProcessor
     tts: FrameProcessor
 
 
-async def warm(speech: Speech) -> None:
-    """Load what a choice needs, off the loop; Refused says what is missing."""
-    if speech.service != "local":
-        return
+async def warm(told: PartyVoice) -> VADAnalyzer:
+    """Load what a choice needs, off the loop in which other calls are heard, and return the call's voice detection.
+
+    Refused says what is missing.
+    """
     try:
-        await asyncio.gather(*(asyncio.to_thread(load) for load in _loaders()))
+        if told.speech.service == "local":
+            await asyncio.gather(*(asyncio.to_thread(load) for load in (_load_whisper, _load_piper)))
     except SpeechUnavailable as error:
         raise Refused("speech_unavailable", str(error)) from error
-
-
-def _loaders() -> tuple[Any, ...]:
-    try:
-        from bots.party.speech import piper, whisper
-
-        importlib.import_module("faster_whisper")
-        importlib.import_module("piper")
     except ImportError as error:
-        raise SpeechUnavailable(
+        raise Refused(
+            "speech_unavailable",
             f"local speech needs the package {error.name}: install the extra with pip install 'callboard[voice]', "
-            "or choose another speech service"
+            "or choose another speech service",
         ) from error
-    return whisper.shared_model, piper.shared_model
+    return await asyncio.to_thread(_vad, told)
+
+
+def _load_whisper() -> None:
+    from bots.party.speech.whisper import shared_model
+
+    shared_model()
+
+
+def _load_piper() -> None:
+    from bots.party.speech.piper import shared_model
+
+    shared_model()
 
 
 def build(told: PartyVoice, on_failure: OnFailure) -> SpeechParts:
     """Return the processors of a choice; Refused says what is wrong with it."""
     speech = told.speech
     if speech.service == "pipecat":
-        return SpeechParts(_silero(told), _own_service(speech, "stt"), _own_service(speech, "tts"))
+        return SpeechParts(_own_service(speech, "stt"), _own_service(speech, "tts"))
     hearing, voice = _engine(speech)
-    return SpeechParts(_vad(told), EngineSTT(hearing, on_failure), EngineTTS(voice, on_failure))
+    return SpeechParts(EngineSTT(hearing, on_failure), EngineTTS(voice, on_failure))
 
 
 def _engine(speech: Speech) -> tuple[Hearing, Voice]:
@@ -88,10 +93,6 @@ def _vad(told: PartyVoice) -> VADAnalyzer:
         from bots.party.speech.tones import LoudnessVAD
 
         return LoudnessVAD(told.vad_stop_s)
-    return _silero(told)
-
-
-def _silero(told: PartyVoice) -> VADAnalyzer:
     return SileroVADAnalyzer(params=VADParams(stop_secs=told.vad_stop_s))
 
 

@@ -21,13 +21,19 @@ from bots.party.speech.cache import SpeechCache
 _PITCHES = {"joe": 1.0, "joe-high": 1.12}
 # espeak, which spells the sounds out, keeps global state.
 _ONE_AT_A_TIME = threading.Lock()
+_LOADING = threading.Lock()  # calls that begin at once share one model
 # What a stand-in says again and again: half an hour of speech.
 _CACHE = SpeechCache(max_bytes=60 * 2**20)
 
 
-@lru_cache(maxsize=1)
 def shared_model() -> Any:
     """Return the process's model; the first call loads it (half a second)."""
+    with _LOADING:
+        return _model()
+
+
+@lru_cache(maxsize=1)
+def _model() -> Any:
     import json
 
     import onnxruntime

@@ -6,6 +6,7 @@ but never under 15 s, halves that with the same accuracy; without that floor sho
 
 import asyncio
 import os
+import threading
 from functools import lru_cache
 from typing import Any
 
@@ -16,6 +17,7 @@ from bots.party.speech.assets import whisper_folder
 BEAM = 5
 # pipecat's own 0.4 loses whole utterances that were decoded well.
 NO_SPEECH = 0.95
+_LOADING = threading.Lock()  # calls that begin at once share one model
 # Frames of 10 ms.
 LONGEST_WINDOW, SHORTEST_WINDOW, MARGIN = 3000, 1500, 150
 
@@ -31,9 +33,14 @@ def fitted(features: Any, length: int = LONGEST_WINDOW, *, axis: int = -1) -> An
     return np.pad(features, widths)
 
 
-@lru_cache(maxsize=1)
 def shared_model() -> Any:
     """Return the process's model; the first call loads it (half a second)."""
+    with _LOADING:
+        return _model()
+
+
+@lru_cache(maxsize=1)
+def _model() -> Any:
     from faster_whisper import WhisperModel, transcribe
 
     if not hasattr(transcribe, "pad_or_trim"):
