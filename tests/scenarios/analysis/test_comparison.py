@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 
 from scenarios.analysis.comparison import ComparedRun, Comparison, compare
-from scenarios.analysis.trials import TrialRow
+from scenarios.analysis.trials import TrialRow, gather
 from scenarios.scoring.results import Outcome
 from tests.scenarios.analysis.simulated import flaky_agent, names, sweep
 
@@ -218,3 +218,16 @@ def test_importing_it_loads_no_numbers_library_and_no_django() -> None:
     code = f"import {modules}; print({{'scipy', 'numpy', 'django'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_history_may_come_counted() -> None:
+    rng = random.Random(24)
+    before, after, earlier = (sweep(rng, name, flaky_agent(rng, 40), 3) for name in ("A", "B", "older"))
+    domains = dict.fromkeys(names(40), "retail")
+    counted = {name: (one.passes, one.rated) for name, one in gather(earlier).items()}
+    as_rows = compare(ComparedRun("A", before, history=earlier), ComparedRun("B", after), domains=domains)
+    as_counts = compare(ComparedRun("A", before, past=counted), ComparedRun("B", after), domains=domains)
+    assert as_counts == as_rows
+    assert as_counts != compare(ComparedRun("A", before), ComparedRun("B", after), domains=domains)
+    stranger = compare(ComparedRun("A", before, past={"unknown": (1, 1)}), ComparedRun("B", after), domains=domains)
+    assert stranger == compare(ComparedRun("A", before), ComparedRun("B", after), domains=domains)

@@ -2,7 +2,16 @@ import random
 
 import pytest
 
-from scenarios.analysis.trials import MOST_TRIALS, LeftOut, Stability, TrialRow, gather, left_out, repetition_tables
+from scenarios.analysis.trials import (
+    MOST_TRIALS,
+    LeftOut,
+    Stability,
+    TrialRow,
+    gather,
+    left_out,
+    repetition_tables,
+    stability_of,
+)
 from scenarios.scoring.results import OUTCOMES, RATED, Outcome
 
 
@@ -111,3 +120,17 @@ def test_repetition_figures_take_complete_scenarios_only() -> None:
     assert [one.value for one in any_pass] == [0.875, 1, 1, 1, None]
     assert {(one.scenarios, one.left_out) for one in all_pass[:4]} == {(2, 1)}
     assert all_pass[4].reason == "needs 5 scored trials of a scenario; there are at most 4"
+
+
+@pytest.mark.parametrize(
+    ("passes", "rated", "stability"),
+    [(1, 1, "once"), (0, 1, "once"), (2, 2, "stable_pass"), (0, 2, "stable_fail"), (1, 2, "flaky"), (99, 100, "flaky")],
+)
+def test_counts_alone_tell_stable_from_flaky(passes: int, rated: int, stability: str) -> None:
+    assert stability_of(passes, rated) == stability
+
+
+@pytest.mark.parametrize(("passes", "rated"), [(0, 0), (3, 2), (-1, 2)])
+def test_counts_that_cannot_be_are_refused(passes: int, rated: int) -> None:
+    with pytest.raises(ValueError, match=f"{passes} passes of {rated} rated trials say nothing"):
+        stability_of(passes, rated)
