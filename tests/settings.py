@@ -23,12 +23,15 @@ if "EVAL_DATA_ROOT" not in os.environ and (ROOT.parent / "shared" / "benchmarks"
     os.environ["EVAL_DATA_ROOT"] = str(ROOT.parent / "shared" / "benchmarks")
 
 from evalsite.settings import *  # noqa: E402, F403  (the environment above must be set first)
-from evalsite.settings import Q_CLUSTER, STATIC_ROOT, STORAGES  # noqa: E402
+from evalsite.settings import DATABASES, Q_CLUSTER, STATIC_ROOT, STORAGES  # noqa: E402
 
 # Servers that tests start find the style sheets without collectstatic.
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
 WHITENOISE_USE_FINDERS = True
 STATIC_ROOT.mkdir(exist_ok=True)
+if DATABASES["default"]["ENGINE"].endswith("postgresql"):
+    # Only a crash of the server itself could lose what it does not wait for, and no test crashes it.
+    DATABASES["default"].setdefault("OPTIONS", {})["options"] = "-c synchronous_commit=off"
 # The broker may serve others: another worker, or the developer's own site. A cluster sees the tasks of its name only.
 Q_CLUSTER["name"] = "-".join(filter(None, ("callboard-test", WORKER)))
 # The default hasher is slow by design, and most tests sign somebody in.
