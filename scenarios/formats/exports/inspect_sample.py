@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from operator import attrgetter
 from typing import Any
 
-from scenarios.formats.exports.results import claim_id, is_rated, trial_id, verdict_id
+from scenarios.formats.exports.results import claim_id, is_rated, ruled_by, trial_id, verdict_id
 from scenarios.formats.reference_records import RunExport, SignalRecord, TrialExport, VerdictRecord
 from scenarios.formats.transcripts import text_of
 from scenarios.scoring.evidence import ToolUse, Turn
@@ -80,7 +80,7 @@ def scores(run: RunExport, trial: TrialExport) -> dict[str, dict[str, Any]]:
                     "verdict_id": verdict_id(run, trial, verdict),
                     "judge": verdict.judge,
                     "evidence": list(verdict.evidence),
-                    "ruled_by": verdict.ruled_by or ("judge" if verdict.judge else "rule"),
+                    "ruled_by": ruled_by(verdict),
                 },
             }
     return found

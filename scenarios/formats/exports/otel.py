@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import IO, Any
 
 from scenarios.formats.exports.form import Export, Format
-from scenarios.formats.exports.results import claim_id, is_rated, trial_id, verdict_id
+from scenarios.formats.exports.results import claim_id, is_rated, ruled_by, trial_id, verdict_id
 from scenarios.formats.exports.text import Cleaner
 from scenarios.formats.reference_records import RunExport, TrialExport
 
@@ -106,7 +106,7 @@ def _rulings(run: RunExport, trial: TrialExport) -> Iterator[dict[str, Any]]:
             "callboard.claim.id": claim_id(trial.scenario, verdict),
             "callboard.claim": verdict.claim,
             "callboard.judge": verdict.judge or None,
-            "callboard.ruled_by": verdict.ruled_by or None,
+            "callboard.ruled_by": ruled_by(verdict),
         }
 
 

@@ -25,6 +25,11 @@ def claim_id(scenario: str, verdict: VerdictRecord) -> str:
     return f"{scenario}/{verdict.signal}/{print_}"
 
 
+def ruled_by(verdict: VerdictRecord) -> str:
+    """Return who gave the ruling that counts: people, the judge, a rule; unknown for claims judged elsewhere."""
+    return verdict.ruled_by or ("judge" if verdict.judge else "unknown" if verdict.signal == "nl_assertion" else "rule")
+
+
 def is_rated(outcome: str) -> bool:
     """Return whether an outcome counts in pass / (pass + fail + stalled)."""
     return outcome in RATED

@@ -7,7 +7,7 @@ from typing import IO, Any
 from scenarios.domains.base import SIGNALS
 from scenarios.formats import csv_cells
 from scenarios.formats.exports.form import Export, Format
-from scenarios.formats.exports.results import claim_id, is_rated, trial_id, verdict_id
+from scenarios.formats.exports.results import claim_id, is_rated, ruled_by, trial_id, verdict_id
 from scenarios.formats.exports.text import Cleaner
 from scenarios.formats.reference_records import RunExport, TrialExport, VerdictRecord
 
@@ -72,7 +72,7 @@ def verdict_rows(run: RunExport, trial: TrialExport) -> Iterator[Row]:
             "reason": verdict.reason,
             "evidence": list(verdict.evidence),
             "effective_passed": _effective(verdict),
-            "ruled_by": verdict.ruled_by or ("judge" if verdict.judge else "rule"),
+            "ruled_by": ruled_by(verdict),
             "judge": verdict.judge,
             "scoring": verdict.scoring,
             "fingerprint": verdict.fingerprint,

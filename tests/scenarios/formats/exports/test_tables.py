@@ -7,7 +7,7 @@ from typing import Any
 from scenarios.formats.exports import tables
 from scenarios.formats.exports.form import Format
 from scenarios.formats.exports.results import claim_id, verdict_id
-from scenarios.formats.reference_records import TrialExport
+from scenarios.formats.reference_records import TrialExport, VerdictRecord
 from scenarios.scoring.results import OUTCOMES
 from tests.scenarios.formats.exports.samples import NASTY, every_outcome, export, held, nasty, ruled, written
 from tests.scenarios.formats.records import RUN, claim
@@ -51,7 +51,12 @@ def test_a_row_a_ruling_says_which_count_and_who_ruled() -> None:
     assert [row["counts"] for row in rows] == [True, True, True, False]
     assert [row["passed"] for row in rows] == [True, False, False, False]
     assert [row["effective_passed"] for row in rows] == [True, False, True, None]
-    assert [row["ruled_by"] for row in rows] == ["rule", "rule", "reviewer", "rule"]
+    assert [row["ruled_by"] for row in rows] == ["unknown", "unknown", "reviewer", "unknown"]
+    predicate = VerdictRecord("db_state_assertion", 1, "x", True, "", "")
+    (by_rule, by_judge) = read_lines(
+        tables.VERDICTS_JSONL, held(verdicts=(predicate, replace(claim(1, True), judge="j")))
+    )
+    assert (by_rule["ruled_by"], by_judge["ruled_by"]) == ("rule", "judge")
 
 
 def test_no_cell_is_a_formula_and_numbers_stay_numbers() -> None:
