@@ -21,14 +21,23 @@ _REWORDED = _corrected("The instructions were made explicit in 1.0.0; older resu
 _ORDER = "The hash depends on the order in which paired items are listed"
 _ORDER_MATTERS = _too_hard(f"{_ORDER}.")
 _CORRECTED = _corrected("The gold actions were corrected in 1.0.0; older results are not comparable.")
-_EXACT_COUNT = _too_hard("How many T-shirt options there are has to be said exactly (reworded in 1.0.0; issue 89).")
+_EXACT_COUNT = KnownError(
+    "How many T-shirt options there are has to be said exactly (reworded in 1.0.0; issue 89).",
+    "too_hard",
+    signals=("nl_assertion",),
+)
+_NOT_ASKED_FOR = KnownError(
+    "The claim wants the number 10, but the caller does not ask for a number (issue 89).",
+    "too_hard",
+    signals=("nl_assertion",),
+)
 
 KNOWN_ERRORS: dict[str, tuple[KnownError, ...]] = {
     "0": (_corrected("The keyboard was made the same as in task 1 in 1.0.0."),),
     "1": (_corrected("The keyboard was made the same as in task 0 in 1.0.0."),),
     "2": (_READ, _EXACT_COUNT),
     "3": (_READ, _EXACT_COUNT),
-    "4": (_READ, _too_hard("The claim wants the number 10, but the caller does not ask for a number (issue 89).")),
+    "4": (_READ, _NOT_ASKED_FOR),
     "5": (KnownError("Consent is ambiguous in the story (issue 496).", "either"),),
     "8": (_REWORDED,),
     "10": (KnownError("The gold is disputed (issue 316).", "either"),),
