@@ -90,7 +90,7 @@ class _FilesField(forms.FileField):
     widget = _FilesInput
 
     def clean(self, data: Any, initial: Any = None) -> list[Any]:
-        files = data if isinstance(data, list | tuple) else [data]
+        files = list(data) if isinstance(data, list | tuple) and data else [data or None]
         return [super(_FilesField, self).clean(file, initial) for file in files]
 
 

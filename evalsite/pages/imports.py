@@ -30,7 +30,7 @@ def import_list(request: HttpRequest) -> HttpResponse:
             for upload in form.cleaned_data["results"]:
                 file = keep_upload(upload, request.user, form.options)
                 wake_import(file.pk)
-            messages.success(request, f"Uploaded {len(form.cleaned_data['files'])}; a worker reads them now.")
+            messages.success(request, f"Uploaded {len(form.cleaned_data['results'])}; a worker reads them now.")
             return redirect("import-list")
     files = ImportedFile.objects.select_related("imported_by").prefetch_related("runs")
     page = page_of(files, request.GET.get("page"), FILES_A_PAGE)

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from scenarios import lifecycle
 from scenarios.domains.base import Signal
 from scenarios.events import CallEnded, CallStarted, Noted, TrialFinished
 from scenarios.formats.imports.comparison import Rescored
@@ -55,34 +56,50 @@ def rows_of(
     events = list(events_of(call, replay))
     times = [event.at_ms for event in events if event.at_ms is not None]
     signals = list(_signals(call.verdict, replay))
-    trial = _trial(run, scenario_id, number, position, call, is_timed=bool(times))
-    trial.breakdown = _breakdown(signals)
-    stored = list(_events(trial, call, events))
-    trial.last_seq = len(stored)
+    stored = list(_events(call, events, is_timed=bool(times)))
+    trial = _trial(
+        run,
+        scenario_id,
+        number,
+        position,
+        call,
+        is_timed=bool(times),
+        breakdown=_breakdown(signals),
+        last_seq=len(stored),
+    )
     verdicts = [*_claims(call.verdict), *_upstream(call, replay), *_predicates(call.verdict, replay)]
     return TrialRows(trial, _foreign(trial, call, replayed), stored, signals, verdicts)
 
 
-def _trial(run: Run, scenario_id: int, number: int, position: int, call: ImportedTrial, *, is_timed: bool) -> Trial:
+def _trial(
+    run: Run,
+    scenario_id: int,
+    number: int,
+    position: int,
+    call: ImportedTrial,
+    *,
+    is_timed: bool,
+    breakdown: dict[str, list[str]],
+    last_seq: int,
+) -> Trial:
     outcome = OUTCOME_OF[call.verdict.mapped]
     costs = [cost for cost in (call.agent_cost, call.user_cost) if cost is not None]
-    return Trial(
-        run=run,
-        scenario_id=scenario_id,
-        number=number,
+    return lifecycle.held_elsewhere(
+        run,
+        scenario_id,
+        number,
+        outcome,
+        storable(call.verdict.why),
         position=position,
-        status=Trial.Status.ERROR if outcome == "infra_error" else Trial.Status.DONE,
-        outcome=outcome,
-        other_outcome=outcome,
-        outcome_reason=storable(call.verdict.why)[:300],
         error_kind=storable(call.termination_reason or "")[:60] if outcome == "infra_error" else "",
-        attempts=1,
         started_at=moment(call.started_at),
         ended_at=moment(call.ended_at),
         is_timed=is_timed,
         duration_ms=round(1000 * call.duration_s) if call.duration_s is not None else None,
         turn_count=len(call.turns),
         cost=sum(costs) if costs else None,
+        last_seq=last_seq,
+        breakdown=breakdown,
     )
 
 
@@ -95,22 +112,24 @@ def moment(text: str | None) -> datetime | None:
     return found if found is not None and found.tzinfo is not None else None
 
 
-def _events(trial: Trial, call: ImportedTrial, events: Iterable[ImportedEvent]) -> Iterator[TrialEvent]:
-    now = timezone.now()
-    at_ms = 0
+def _events(call: ImportedTrial, events: Iterable[ImportedEvent], *, is_timed: bool) -> Iterator[TrialEvent]:
+    now, at_ms = timezone.now(), 0
+    outcome, ending = OUTCOME_OF[call.verdict.mapped], _ending(call)
     own = [
         ImportedEvent(CallStarted.kind, None, 0, {"channel": "voice" if call.ticks else "text"}),
         *(ImportedEvent(Noted.kind, None, 0, _note(remark.severity, remark.text)) for remark in call.remarks),
         *events,
-        ImportedEvent(CallEnded.kind, None, trial.duration_ms if trial.is_timed else None, _ending(call)),
-        ImportedEvent(TrialFinished.kind, None, None, {"outcome": trial.outcome, "reason": trial.outcome_reason}),
+        ImportedEvent(CallEnded.kind, None, ending["duration_ms"] if is_timed else None, ending),
+        ImportedEvent(TrialFinished.kind, None, None, {"outcome": outcome, "reason": call.verdict.why}),
     ]
     for seq, event in enumerate(own, 1):
         # Times never run backwards in a record, whatever the file's clocks did; the lint names skewed ones.
         at_ms = max(at_ms, event.at_ms or 0)
         data = dict(event.data)
-        if event.kind == "turn.ended" and data["started_ms"] is None:
-            data["started_ms"] = at_ms
+        if event.kind == "turn.ended":
+            # Voice files may know when a side spoke and not what it said.
+            data |= {"started_ms": at_ms if data["started_ms"] is None else data["started_ms"]}
+            data |= {"has_no_words": True} if call.ticks and not data["said"] else {}
         yield TrialEvent(
             seq=seq,
             at_ms=at_ms,

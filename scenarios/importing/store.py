@@ -5,12 +5,10 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
-from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from scenarios.domains import load
@@ -21,6 +19,7 @@ from scenarios.formats.imports.records import ImportedRun, ImportedTrial
 from scenarios.formats.imports.source import DamagedFile
 from scenarios.formats.imports.tasks import CannotReplay, domain_of
 from scenarios.importing import config
+from scenarios.importing.files import Imported, State, refuse, register
 from scenarios.importing.rows import TrialRows, rows_of
 from scenarios.models import (
     Finding,
@@ -35,30 +34,12 @@ from scenarios.models import (
 )
 from scenarios.storable import storable
 
-State = ImportedFile.State
 # Calls that are written in one transaction.
 _CHUNK = 20
 _MAX_FINDINGS = 500
-# An import without a sign of life for this long has died; the next one of the same file begins anew.
-DEAD_AFTER = timedelta(minutes=2)
 NOT_ASKED = "not asked for: import with --rescore"
 # Runs with fewer calls than this may go alike in every call by chance.
 _ALIKE_FROM = 10
-
-
-@dataclass
-class Imported:
-    """What became of one file: ``result`` in a word, ``why`` in words, and counts of its calls."""
-
-    file: ImportedFile
-    result: Literal["imported", "partly", "refused", "already", "cancelled"]
-    why: str = ""
-    run: Run | None = None
-    trials: int = 0
-    replayed: int = 0
-    agreeing: int = 0
-    differing: int = 0
-    refused: int = 0
 
 
 class _Stopped(Exception):
@@ -98,7 +79,7 @@ def store(
     progress: Callable[[int], None] | None = None,
 ) -> Imported:
     """Store an opened run; see ``import_path``. ``file`` is the row to fill, where there is one already."""
-    file, is_new = _register(opened, person, name, file)
+    file, is_new = register(opened, person, name, file)
     if not is_new:
         return _already(file, opened, replay=replay, upstream=upstream)
     storing = _Storing(opened, file, replay, upstream, progress)
@@ -110,60 +91,6 @@ def store(
             state=State.CANCELLED, reason="broke off", ended_at=timezone.now()
         )
         raise
-
-
-def stop_import(file: ImportedFile) -> bool:
-    """Ask a running import to stop; what it has stored is taken out again. False when it has ended."""
-    return bool(ImportedFile.objects.filter(pk=file.pk, state=State.IMPORTING).update(stop_requested=True))
-
-
-def _register(opened: ImportedRun, person: Any, name: str, file: ImportedFile | None) -> tuple[ImportedFile, bool]:
-    """Return the row of this content and whether it is ours to fill; two imports at once get one row."""
-    source = opened.source
-    file = file or ImportedFile(imported_by=person)
-    row = {
-        "name": storable(name)[-300:],
-        "state": State.IMPORTING,
-        "format": opened.format,
-        "sha256": source.sha256,
-        "content_sha256": source.content_sha256,
-        "size": source.size,
-        "content_size": source.content_size,
-        "heartbeat_at": timezone.now(),
-    }
-    for column, value in row.items():
-        setattr(file, column, value)
-    for _ in range(2):
-        try:
-            with transaction.atomic():
-                file.save()
-                return file, True
-        except IntegrityError:
-            held = ImportedFile.objects.get(content_sha256=source.content_sha256, state__in=ImportedFile.HELD)
-            if not _is_dead(held):
-                break
-            _bury(held)
-    if file.pk is not None:
-        refuse(ImportedFile.objects.get(pk=file.pk), f"the same content was imported before, as {held.name}")
-    return held, False
-
-
-def _is_dead(file: ImportedFile) -> bool:
-    last = file.heartbeat_at or file.imported_at
-    return file.state == State.IMPORTING and last < timezone.now() - DEAD_AFTER
-
-
-def _bury(file: ImportedFile) -> None:
-    Run.objects.filter(imported_from=file).delete()
-    reason = "the import died in the middle; what it had stored was taken out"
-    ImportedFile.objects.filter(pk=file.pk).update(state=State.CANCELLED, reason=reason, ended_at=timezone.now())
-
-
-def refuse(file: ImportedFile, why: str) -> Imported:
-    """Write down that nothing of a file could be stored, and why."""
-    file.state, file.reason, file.ended_at = State.REFUSED, storable(why), timezone.now()
-    file.save()
-    return Imported(file, "refused", why)
 
 
 def _already(file: ImportedFile, opened: ImportedRun, *, replay: bool, upstream: bool) -> Imported:
@@ -235,16 +162,15 @@ class _Storing:
     numbers: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
     outcomes: dict[str, str] = field(default_factory=dict)
     trial_pks: list[int] = field(default_factory=list)
+    damage: str = ""
 
     def store(self, person: Any) -> Imported:
         lint = Lint(self.opened)
         why = ""
-        calls = self._calls(lint)
         try:
-            while chunk := list(islice(calls, _CHUNK)):
+            for chunk in self._chunks(lint):
                 self._write(chunk, person)
-        except DamagedFile as problem:
-            why = str(problem)
+            why = self.damage
         except _Stopped:
             self.withdraw()
             reason = "stopped by a person; nothing of it was kept"
@@ -267,12 +193,21 @@ class _Storing:
             self.run.delete()
             self.run = None
 
-    def _calls(self, lint: Lint) -> Iterator[tuple[ImportedTrial, Rescored | str]]:
-        """Yield each call with its replay; what was read before damage is handed on before the damage is told."""
-        for call in self.opened.trials():
-            replayed = _replayed(self.opened, call, self.upstream) if self.replay else NOT_ASKED
-            lint.see(call, replayed)
-            yield call, replayed
+    def _chunks(self, lint: Lint) -> Iterator[list[tuple[ImportedTrial, Rescored | str]]]:
+        """Yield calls with their replays, some at a time; what was read before damage counts, which ends the file."""
+        chunk: list[tuple[ImportedTrial, Rescored | str]] = []
+        try:
+            for call in self.opened.trials():
+                replayed = _replayed(self.opened, call, self.upstream) if self.replay else NOT_ASKED
+                lint.see(call, replayed)
+                chunk.append((call, replayed))
+                if len(chunk) == _CHUNK:
+                    yield chunk
+                    chunk = []
+        except DamagedFile as problem:
+            self.damage = str(problem)
+        if chunk:
+            yield chunk
 
     def _write(self, chunk: Sequence[tuple[ImportedTrial, Rescored | str]], person: Any) -> None:
         with transaction.atomic():

@@ -14,7 +14,8 @@ from django.utils import timezone
 
 from scenarios import catalogue
 from scenarios.formats.imports.everything import open_all
-from scenarios.importing.store import Imported, refuse, store
+from scenarios.importing.files import Imported, refuse
+from scenarios.importing.store import store
 from scenarios.models import ImportedFile
 from scenarios.storable import storable
 
@@ -23,7 +24,7 @@ State = ImportedFile.State
 
 def keep_upload(upload: UploadedFile[Any], person: Any, options: Mapping[str, bool]) -> ImportedFile:
     """Keep an uploaded file for a worker to read; returns its row, which says how it goes."""
-    name = Path(storable(upload.name or "file").replace("\\", "/")).name[:200] or "file"
+    name = Path(storable(upload.name or "").replace("\\", "/")).name[:200].strip(". ") or "file"
     folder = _folder() / uuid4().hex
     folder.mkdir(parents=True)
     with (folder / "content").open("wb") as kept:

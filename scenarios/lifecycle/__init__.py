@@ -8,6 +8,7 @@ doing the same thing at once is harmless. Rows are locked run first, then trials
 
 from scenarios.lifecycle.budget import cost_of
 from scenarios.lifecycle.claims import LEASE_S, MAX_ATTEMPTS, Claim, claim, expire_leases, is_held, pending, release
+from scenarios.lifecycle.elsewhere import held_elsewhere
 from scenarios.lifecycle.endings import (
     JudgeWork,
     TrialFacts,
@@ -47,6 +48,7 @@ __all__ = [
     "fail_attempt",
     "finish",
     "flush",
+    "held_elsewhere",
     "is_held",
     "look",
     "pause",

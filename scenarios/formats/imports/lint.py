@@ -73,7 +73,7 @@ class Lint:
             text = f"{len(short)} of {len(self._per_task)} tasks have fewer than {expected} trials: {named}"
             yield LintFinding("warning", "missing_trials", text)
         unheld = [task for task in self.run.tasks if task not in self._per_task]
-        if unheld and self._seen:
+        if unheld and len(unheld) < len(self.run.tasks):
             text = f"{len(unheld)} of the file's {len(self.run.tasks)} tasks have no call: {', '.join(unheld[:_NAMED])}"
             yield LintFinding("warning", "missing_tasks", text)
 
