@@ -1,12 +1,13 @@
 """Does the corrected interval hold the truth? 1,000 simulated runs of each regime, with a known agent and judge."""
 
+import random
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from scenarios.analysis.correction import Correction, Stratum, Undecided, correct
+from scenarios.analysis.correction import Correction, RatedCall, Stratum, Undecided, correct, headline
 
 RUNS = 1000
 # Share of runs that must hold the truth; a regime's own share is known to 0.7 points.
@@ -120,3 +121,38 @@ def test_more_labels_narrow_it_down_to_the_run_itself() -> None:
         widths.append(sum(interval.half_width for interval in intervals) / len(intervals))
     assert widths == sorted(widths, reverse=True)
     assert widths[-1] == pytest.approx(0.0303, abs=0.0005)  # Wilson of 600 in 1000
+
+
+def repeated_run(rng: random.Random, scenarios: int, trials: int, labels: int) -> list[RatedCall]:
+    """Return a run with repetitions: scenarios differ in their chance, two of three calls hang on the judge.
+
+    The judge passes what it should not in two of ten cases; labels are drawn by lot from all judged calls.
+    """
+    calls, truth = [], {}
+    for scenario in range(scenarios):
+        chance = rng.betavariate(1.5, 0.5)  # 0.75 on average, most scenarios near always or near never
+        for trial in range(trials):
+            name = f"{scenario}#{trial}"
+            truth[name] = rng.random() < chance
+            judged = rng.random() < 2 / 3
+            ruled = truth[name] if not judged else rng.random() < (0.95 if truth[name] else 0.2)
+            calls.append(RatedCall(name, ruled, judged, scenario=str(scenario)))
+    chosen = set(rng.sample([call.call for call in calls if call.judged], labels))
+    return [
+        call._replace(people="pass" if truth[call.call] else "fail", sampled=True) if call.call in chosen else call
+        for call in calls
+    ]
+
+
+def test_it_holds_the_truth_with_repeated_scenarios_and_calls_that_no_judge_decides() -> None:
+    rng = random.Random(11)
+    held = alone = 0
+    for _ in range(400):
+        calls = repeated_run(rng, scenarios=50, trials=6, labels=80)
+        as_one = [call._replace(scenario="") for call in calls]
+        for clustered, given in ((True, calls), (False, as_one)):
+            interval = headline(given).corrected.figure.interval
+            holds = interval is not None and interval.low <= 0.75 <= interval.high
+            held, alone = held + (clustered and holds), alone + (not clustered and holds)
+    assert held / 400 > COVERAGE
+    assert alone / 400 < 0.9  # trials taken for independent promise too much
