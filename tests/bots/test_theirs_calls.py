@@ -1,5 +1,6 @@
 """Whole calls with bots that keep their own tools and database, scored on what they gave at the end."""
 
+import asyncio
 import json
 from dataclasses import replace
 
@@ -8,10 +9,11 @@ import pytest
 from scenarios.domains.base import ScenarioSpec
 from tests.bots.conftest import Stage
 from tests.bots.endpoint import Ask, say, use
-from tests.bots.reference_bot import EXIT, Faults, ReferenceBot, Use
-from tests.bots.theirs_stage import gold_script, hold, spec_of
+from tests.bots.reference_bot import EXIT, Faults, ReferenceBot, Step, Use
+from tests.bots.theirs_stage import Result, gold_script, hold, spec_of
 
 CALLER = [say("I need help with my order."), say("Thank you, bye then.")]
+Script = list[list[Step]]
 OVERDUE = "tau2_telecom__service_issue__airplane_mode_on__overdue_bill_suspension"
 
 
@@ -105,7 +107,7 @@ async def test_the_state_of_the_seed_never_scores(stage: Stage, retail: Scenario
     assert honest.scored().decision.outcome == "pass"
 
 
-async def hold_quickly(stage: Stage, spec: ScenarioSpec, *bots: ReferenceBot):  # type: ignore[no-untyped-def]
+async def hold_quickly(stage: Stage, spec: ScenarioSpec, *bots: ReferenceBot) -> Result:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("bots.bridge.theirs.control.ANSWER_S", 0.3)
         return await hold(stage, spec, bots)
@@ -159,17 +161,17 @@ async def test_actions_that_were_never_reported_count_from_the_bots_log(stage: S
     assert held.scored().decision.outcome == "pass"
 
 
-def telecom_scripts(spec: ScenarioSpec):  # type: ignore[no-untyped-def]
+def telecom_scripts(spec: ScenarioSpec) -> tuple[Script, Script]:
     """Return both sides' scripts with the gold's own arguments."""
     gold = {action.tool: Use(action.tool, action.arguments) for action in spec.gold_actions}
-    agent = [
+    agent: Script = [
         ["Hello, how can I help?"],
         ["Please turn airplane mode off."],
         [gold["send_payment_request"], "Please pay the bill I sent you."],
         [gold["resume_line"], "Now restart your phone."],
         ["Goodbye.", EXIT],
     ]
-    caller = [
+    caller: Script = [
         ["I have no service."],
         [gold["toggle_airplane_mode"], "It is off."],
         [gold["make_payment"], "I paid."],
@@ -178,7 +180,7 @@ def telecom_scripts(spec: ScenarioSpec):  # type: ignore[no-untyped-def]
     return agent, caller
 
 
-def check_telecom(held, deltas_to: set[str]) -> None:  # type: ignore[no-untyped-def]
+def check_telecom(held: Result, deltas_to: set[str]) -> None:
     assert held.failure is None, held.failure
     synced = held.record.of("state.synced")
     told = [(side, path) for event in synced for side, delta in event["deltas"].items() for path in delta]
@@ -199,7 +201,8 @@ async def test_telecom_with_both_sides_keeping_their_own(stage: Stage, telecom: 
     bots = [ReferenceBot("agent", agent), ReferenceBot("user", caller)]
     held = await hold(stage, telecom, bots)
     check_telecom(held, {"agent", "user"})
-    assert {action["side"] for action in held.evidence.actions} == {"agent", "user"}  # type: ignore[union-attr]
+    assert held.evidence is not None
+    assert {action["side"] for action in held.evidence.actions} == {"agent", "user"}
     before = [kind for kind, _ in bots[1].asked]
     assert before[:4] == ["reset", "update_system_prompt", "apply_initialization", "apply_sync_delta"]
 
@@ -251,12 +254,11 @@ async def test_predicates_of_an_unknown_database_are_no_verdict(stage: Stage, te
     assert "state_unknown" in decision.reason
 
 
-async def test_words_after_the_turn_are_heard_with_the_next(stage: Stage, retail: ScenarioSpec) -> None:
-    """An end marker that is spoken ends nothing."""
+async def test_an_end_marker_that_is_spoken_ends_nothing(stage: Stage, retail: ScenarioSpec) -> None:
     stage.script([], CALLER)
     script = [["Hello."], ["He said: <exit> now.", "And more."], ["Bye.", EXIT]]
-    held = await hold(stage, retail, [ReferenceBot("agent", script)])  # type: ignore[arg-type]
-    assert ("agent", "He said: <exit> now.And more.") in held.record.said()
+    held = await hold(stage, retail, [ReferenceBot("agent", script)])
+    assert ("agent", "He said: <exit> now.\nAnd more.") in held.record.said()
     assert held.end["reason"] == "end_tool"
 
 
@@ -267,3 +269,18 @@ async def test_no_seed_is_touched(stage: Stage, cancels: ScenarioSpec) -> None:
     for _ in range(2):
         held = await hold(stage, replace(cancels), [bot])
         assert held.scored().decision.outcome == "pass"
+
+
+async def test_words_after_the_turn_are_heard_with_the_next(stage: Stage, retail: ScenarioSpec) -> None:
+    class Hesitant(ReferenceBot):
+        async def _say(self, text: str) -> None:
+            if text == "And more.":
+                await asyncio.sleep(0.4)  # longer than its profile's turn_settle_s
+            await super()._say(text)
+
+    stage.script([], [say("Help me.", hang_s=0.8), say("Thanks.")])
+    script = [["Hello.", "And more."], ["Sure."], ["Bye.", EXIT]]
+    held = await hold(stage, retail, [Hesitant("agent", script)])
+    agent = [said for side, said in held.record.said() if side == "agent"]
+    assert agent[:2] == ["Hello.", "And more.\nSure."]
+    assert "heard with its next one" in held.record.notes()

@@ -39,6 +39,8 @@ async def hear(call: Call, side: Side, message: Message) -> str | None:
         case "bot-started-speaking":
             their.is_speaking = True
             their.has_output()
+            if their.parts:
+                their.parts.append("\n")  # another utterance of the same turn
         case "bot-stopped-speaking":
             their.is_speaking = False
         case "bot-tts-text":
