@@ -11,6 +11,7 @@ from scenarios.formats.imports.source import DamagedFile, top_level
 
 _SIMULATION = frozenset({"messages", "ticks", "reward_info", "termination_reason"})
 _DECISIVE = frozenset({"simulations", "simulation_run", "traj", "eval"}) | _SIMULATION
+_OF_RUN_FOLDER = frozenset({"invocations", "total_turns", "[]total_turns", "success_breakdown"})
 _KNOWN = (
     "Known are tau2 results (file, folder, single simulation), tau-bench lists, Inspect logs (.json, .eval) and the "
     "run folders of the reference system and of eva"
@@ -63,6 +64,9 @@ def _read_zip(path: Path) -> ImportedRun:
 def _read_json(path: Path) -> ImportedRun:
     kinds = top_level(path, _DECISIVE)
     reader = _reader(path, kinds)
+    if reader is None and _OF_RUN_FOLDER & kinds.keys():
+        problem = "this is one file of a run folder of the reference system"
+        raise UnknownFormat(path, "top level", problem, "Give the folder, or a zip archive of it.")
     if reader is None:
         keys = ", ".join(list(kinds)[:8])[:200] or "no object or list of objects"
         raise UnknownFormat(path, "top level", f"this is no format that can be imported (found: {keys})", f"{_KNOWN}.")

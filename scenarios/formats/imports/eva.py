@@ -192,7 +192,9 @@ def _check_counts(result: Fields, tools: tuple[Any, ...]) -> None:
 
 
 def _facts(folder: Folder, result: Fields, ended: Mapping[str, Any], remarks: list[Remark]) -> Mapping[str, Any]:
-    facts: dict[str, Any] = redact({name: value for name, value in result.data.items() if name not in _READ_OF_RESULT})
+    # Where files lay on somebody's machine is nobody's business.
+    others = {name: value for name, value in result.data.items() if not name.endswith(("_path", "_dir"))}
+    facts: dict[str, Any] = redact({name: value for name, value in others.items() if name not in _READ_OF_RESULT})
     if latencies := folder.object("response_latencies.json", remarks):
         facts["response_latencies"] = redact(latencies)
     if ended:

@@ -92,7 +92,7 @@ class Folder:
         for number, line in enumerate(self._split(path, name, remarks) if path else (), 1):
             place = f"{self.placed(name)}:{number}"
             try:
-                values = list(parse(guarded([line], path), path, "")) if path else []
+                values = list(parse(FiniteNumbers()(guarded([line], path)), path, "")) if path else []
             except DamagedFile:
                 values = []
             if len(values) == 1 and isinstance(values[0], Mapping):

@@ -5,19 +5,20 @@ sample is in memory; the header stands at its end, or, in a run that was cut off
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from scenarios.formats.imports.archive import Archive
 from scenarios.formats.imports.fields import Fields
 from scenarios.formats.imports.finite import FiniteNumbers
+from scenarios.formats.imports.inspect_chunks import SAMPLES, Samples
 from scenarios.formats.imports.inspect_sample import read_sample
 from scenarios.formats.imports.records import ImportedParty, ImportedRun, ImportedTrial, Remark
 from scenarios.formats.imports.redaction import redact
 from scenarios.formats.imports.source import DamagedFile, chunks, fingerprint, first_values, guarded, parse
 
 HEADER, START = "header.json", "_journal/start.json"
-_SAMPLES = "samples/"
 _HEAD = ("version", "status", "eval", "plan", "results", "stats")
 _READ_OF_EVAL = frozenset({"task", "model", "created", "config", "revision"})
 _KNOWN_VERSIONS = (2, 3)
@@ -93,10 +94,12 @@ def _facts(head: Mapping[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_strangers(run: ImportedRun, archive: Archive) -> None:
-    known = (HEADER, "summaries.json", "reductions.json")
-    for name in sorted(archive.members):
-        if name not in known and not name.startswith((_SAMPLES, "_journal/")):
-            run.remarks.append(Remark("info", name[:200], "no part of the layout; not read"))
+    known, samples = (HEADER, "summaries.json", "reductions.json"), Samples(archive)
+    if not samples.names:
+        run.remarks.append(Remark("warning", SAMPLES, "the log has no samples"))
+    others = [name for name in archive.members if name not in known and not name.startswith((SAMPLES, "_journal/"))]
+    for name in sorted([*others, *samples.strangers]):
+        run.remarks.append(Remark("info", name[:200], "no part of the layout; not read"))
 
 
 def _samples(run: ImportedRun) -> Iterator[ImportedTrial]:
@@ -106,14 +109,12 @@ def _samples(run: ImportedRun) -> Iterator[ImportedTrial]:
 
 
 def _members(run: ImportedRun, archive: Archive) -> Iterator[ImportedTrial]:
-    names = [name for name in archive.members if name.startswith(_SAMPLES) and name.endswith(".json")]
-    if not names:
-        run.remarks[:] = [*dict.fromkeys([*run.remarks, Remark("warning", _SAMPLES, "the log has no samples")])]
-    for name in sorted(names):
-        finite = FiniteNumbers()
+    samples = Samples(archive)
+    for name in samples.names:
+        finite, odd = FiniteNumbers(), list[Remark]()
         try:
-            entries = parse(finite(guarded(archive.blocks(name), run.source.path)), run.source.path, "")
-            yield from _read(entries, finite, run, name)
+            for trial in _read(samples.read(name, finite, odd), finite, run, name):
+                yield replace(trial, remarks=(*odd, *trial.remarks))
         except DamagedFile as damage:
             run.refused.append(Remark("error", name[:200], f"{damage.place}: {damage.problem}. {damage.remedy}"))
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalSample, EvalSpec, read_eval_log, write_eval_log
+from inspect_ai.log._recorders.chunked import convert_eval_logs_to_chunked
 from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageTool, ChatMessageUser, ContentText
 from inspect_ai.scorer import Score
 from inspect_ai.tool import ToolCall, ToolCallError
@@ -127,6 +128,63 @@ def test_a_damaged_sample_is_refused_alone(tmp_path: Path) -> None:
     ]
 
 
+def chunked(**changed: Any) -> dict[str, Any]:
+    """Return a log with one sample in chunks, as a reader finds it."""
+    base = "samples/a_epoch_1"
+    shell = {
+        name: value for name, value in folders.sample().items() if name not in ("messages", "attachments", "metadata")
+    }
+    messages = folders.sample()["messages"]
+    messages[0]["content"] = "attachment://1"
+    parts = {
+        f"{base}/sample.json": {**shell, "message_refs": [[0, 2], [2, 5]]},
+        f"{base}/metadata.json": {"colour": "red"},
+        f"{base}/messages/0.json": messages[:3],
+        f"{base}/messages/3.json": messages[3:],
+        f"{base}/attachments/0.json": ["", "Be kind."],
+        f"{base}/events/0.json": b"never read",
+        f"{base}/events/stats.json": {},
+        "header.json": folders.inspect_header(),
+    }
+    return {**parts, **{f"{base}/{name}": content for name, content in changed.items()}}
+
+
+def test_a_sample_in_chunks_is_put_together(tmp_path: Path) -> None:
+    run, (trial,) = opened(folders.inspect_zip(tmp_path / "log.eval", chunked()))
+
+    assert [message.content for message in trial.messages] == ["Be kind.", "Hi", "", "no such order", "Sorry."]
+    assert trial.facts["metadata"] == {"colour": "red"}
+    assert (trial.verdict.mapped, trial.place, run.remarks, run.refused) == ("pass", "samples/a_epoch_1", [], [])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "refused", "remark"),
+    [
+        ("messages/3.json", {}, "expected a list that begins with number 3", ""),
+        ("messages/2.json", [], "expected a list that begins with number 3", ""),
+        ("attachments/0.json", b"[", "the JSON breaks off", ""),
+        ("sample.json", [], "expected a sample, found list", ""),
+        ("sample.json", {"id": 1, "message_refs": [[0, 9], "x", [2, 1], [-1, 2]]}, "", "a range of messages"),
+        ("sample.json", {"id": 1}, "", ""),
+    ],
+)
+def test_damaged_chunks_are_named(tmp_path: Path, name: str, content: Any, refused: str, remark: str) -> None:
+    run, trials = opened(folders.inspect_zip(tmp_path / "log.eval", chunked(**{name: content})))
+
+    assert [refused in one.text for one in run.refused] == ([True] if refused else [])
+    assert len(trials) == (0 if refused else 1)
+    assert any(remark in one.text for trial in trials for one in trial.remarks) or not remark
+
+
+@pytest.mark.parametrize("name", ["log_message_deduplication", "log_read_sample", "log_streaming"])
+def test_chunks_that_inspect_makes_are_read_as_inspect_reads_them(tmp_path: Path, name: str) -> None:
+    source = real(f"inspect-ai/tests/log/test_eval_log/{name}.eval")
+    # This version of Inspect writes the form and does not read it yet: the whole log is what to compare with.
+    convert_eval_logs_to_chunked(str(source), str(tmp_path), chunk_size=2, attachments_chunk_bytes=100)
+
+    assert_as_inspect_reads_it(source, tmp_path / source.name)
+
+
 @pytest.mark.parametrize("head", [b"[]", b"null", b"{", b""])
 def test_a_log_without_a_head_is_refused(tmp_path: Path, head: bytes) -> None:
     path = folders.inspect_zip(tmp_path / "log.eval", {"header.json": head})
@@ -181,9 +239,9 @@ def written_by_inspect(path: Path) -> Path:
     return path
 
 
-def assert_as_inspect_reads_it(path: Path) -> None:
+def assert_as_inspect_reads_it(path: Path, ours: Path | None = None) -> None:
     log = read_eval_log(str(path), resolve_attachments=True)
-    run, trials = opened(path)
+    run, trials = opened(ours or path)
 
     assert run.refused == []
     assert (run.version, run.agent.model, run.num_trials) == (str(log.version), log.eval.model, log.eval.config.epochs)

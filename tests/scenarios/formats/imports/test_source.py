@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scenarios.formats.imports.detect import open_import
-from scenarios.formats.imports.source import DamagedFile, stream
+from scenarios.formats.imports.source import DamagedFile, json_within, stream
 from tests.scenarios.formats.imports.files import imported, results, simulation, write
 
 _GOOD = json.dumps(results([simulation()])).encode()
@@ -122,3 +122,32 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
         tracemalloc.stop()
     assert count == 120
     assert peak < path.stat().st_size / 3
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[" * 201 + "]" * 201, "nested more than 200"),
+        ("[" * 100_000, "nested more than 200"),
+        ("NaN", "JSON has no NaN"),
+        ('{"a": Infinity}', "JSON has no Infinity"),
+        ("9" * 5000, "Exceeds the limit"),
+        ("{", "Expecting"),
+        ("", "Expecting"),
+    ],
+)
+def test_json_inside_a_text_is_held_to_the_same_limits(text: str, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        json_within(text)
+
+
+def test_brackets_inside_its_texts_do_not_count() -> None:
+    tricky = {"a": ['[{"' * 300, "\\" * 3, {"b": [1.5, None]}]}
+
+    assert json_within(json.dumps(tricky)) == tricky
+
+
+@pytest.mark.parametrize("data", [{"invocations": []}, [{"total_turns": 1}], {"total_turns": 1, "turns": []}])
+def test_a_single_file_of_a_run_folder_says_to_give_the_folder(tmp_path: Path, data: object) -> None:
+    with pytest.raises(DamagedFile, match="one file of a run folder.*Give the folder"):
+        open_import(write(tmp_path, data))
