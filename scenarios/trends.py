@@ -35,12 +35,15 @@ class Trend:
     series: Sequence[str]
 
 
-def trend(domain: str, scenario: Scenario | None = None, *, rehearsals: bool = False) -> Trend:
+def trend(domain: str, scenario: Scenario | None = None, *, rehearsals: bool = False, cancelled: bool = False) -> Trend:
     """Return the trend of a domain, or of one of its scenarios; rehearsals stand apart.
 
-    Runs with an error that nobody has accepted are left out, and so are those in which nothing was rated.
+    Runs with an error that nobody has accepted are left out, and so are those in which nothing was rated. A run that
+    was cancelled is in it only when asked for: what had ended by then is no fair sample of its scenarios.
     """
     newest = sound(Run.objects.filter(domain=domain, is_rehearsal=rehearsals)).order_by("-launched_at", "-pk")
+    if not cancelled:
+        newest = newest.filter(cancel_requested_at=None)
     if scenario is not None:
         newest = newest.filter(pk__in=Trial.objects.filter(scenario=scenario).values("run_id"))
     keys = identities(newest[:MOST_RUNS])

@@ -25,14 +25,16 @@ def trends(request: HttpRequest) -> HttpResponse:
     parties = request.GET.get("parties", "")
     if parties not in KINDS:
         parties = "model" if Run.objects.filter(domain=domain, is_rehearsal=False).exists() else "rehearsal"
+    cancelled = request.GET.get("cancelled") == "1"
     context = {
+        "cancelled": cancelled,
         "domain": domain,
         "domains": domains,
         "scenario": scenario,
         "parties": parties,
         "kinds": KINDS,
         "most": MOST_RUNS,
-        **plotted(trend(domain, scenario, rehearsals=parties == "rehearsal")),
+        **plotted(trend(domain, scenario, rehearsals=parties == "rehearsal", cancelled=cancelled)),
     }
     return render(request, "trends/trends.html", context)
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from scenarios.models import Finding, Scenario
 from scenarios.trends import trend
@@ -60,6 +61,16 @@ def test_what_is_no_measurement_of_a_model_stands_apart_or_is_left_out() -> None
     make_run(1, 1, ["pass"], domain="other")
     assert trend("toy").points == []
     assert [point.run for point in trend("toy", rehearsals=True).points] == [rehearsal]
+
+
+def test_a_cancelled_run_is_in_it_only_when_asked_for() -> None:
+    scenarios = make_scenarios(4)
+    whole = make_run(scenarios, 1, ["pass"])
+    stopped = make_run(
+        scenarios, 1, ["pass", "cancelled", "cancelled", "cancelled"], cancel_requested_at=timezone.now()
+    )
+    assert [point.run for point in trend("toy").points] == [whole]
+    assert [point.run for point in trend("toy", cancelled=True).points] == [whole, stopped]
 
 
 def test_queries_do_not_grow_with_the_runs(django_assert_num_queries: Any) -> None:

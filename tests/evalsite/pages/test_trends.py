@@ -6,6 +6,7 @@ from html import unescape
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 
 from scenarios import catalogue
 from scenarios.models import Scenario
@@ -50,6 +51,14 @@ def test_models_and_rehearsals_are_never_in_one_plot(reader: Client) -> None:
     assert f'href="/runs/{rehearsal.pk}/"' in html
     assert f'href="/runs/{model.pk}/"' not in html
     assert "scripts, not models" in html
+
+
+def test_cancelled_runs_are_asked_for_and_marked(reader: Client) -> None:
+    run = make_run(2, 1, ["pass", "cancelled"], cancel_requested_at=timezone.now())
+    assert "with a rated call yet" in page(reader, "/trends/")
+    html = page(reader, "/trends/?cancelled=1")
+    assert f"#{run.pk}" in html
+    assert "· cancelled</span>" in html
 
 
 def test_a_scenario_has_its_own(reader: Client) -> None:
