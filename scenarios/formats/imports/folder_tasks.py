@@ -19,8 +19,18 @@ def eva_task(domain: Domain, today: ScenarioSpec, task: ImportedTask, notes: Seq
     database = object_of(task.definition, "initial_scenario_db")
     if canonical_hash(database) == Overlay(domain.seeds(today)["agent"]).hash:
         return ReplayTask(domain, today, "today", tuple(notes))
+    if odd := _odd_tables(database, domain.seeds(today)["agent"].data):
+        raise CannotReplay(f"the file's initial database is none of {domain.name}: {', '.join(odd)[:200]}")
     note = "the call began with another database than the data set has today: the file's is used"
     return ReplayTask(domain, today, "file", (*notes, note), databases={"agent": database})
+
+
+def _odd_tables(database: Mapping[str, Any], own: Mapping[str, Any]) -> list[str]:
+    """Return the tables that are missing, or not of the kind that the domain's own database has."""
+    wanted = {name: table for name, table in own.items() if table and not name.startswith("_")}
+    missing = [name for name, table in wanted.items() if not isinstance(database.get(name), type(table))]
+    others = [name for name, table in own.items() if name in database and not isinstance(database[name], type(table))]
+    return sorted({*missing, *others})
 
 
 def is_reference_task(task: ImportedTask) -> bool:

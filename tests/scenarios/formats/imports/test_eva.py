@@ -9,6 +9,7 @@ from scenarios.formats.imports.comparison import rescore
 from scenarios.formats.imports.detect import open_import
 from scenarios.formats.imports.events import events_of
 from scenarios.formats.imports.records import ImportedRun, ImportedTrial
+from scenarios.formats.imports.tasks import CannotReplay
 from tests.scenarios.formats.imports import folders
 from tests.scenarios.formats.imports.files import real
 
@@ -142,6 +143,15 @@ def test_another_database_at_the_start_is_the_one_that_calls_run_on(tmp_path: Pa
     assert "began with another database" in rescored.replay.task.notes[0]
     assert [call.error for call in rescored.replay.calls] == ["reservation_not_found"]
     assert (rescored.stored, rescored.same_end) == (True, {"agent": True})
+
+
+@pytest.mark.usefixtures("benchmarks")
+@pytest.mark.parametrize("database", [{"reservations": {}}, {"reservations": [], "journeys": {}}, {"x": 1}])
+def test_a_database_of_another_kind_is_not_run_on(tmp_path: Path, database: Any) -> None:
+    run, (trial,) = opened(tmp_path, {"1.1.2": {**folders.eva_record(), "initial_scenario_db.json": database}})
+
+    with pytest.raises(CannotReplay, match="initial database is none of eva_airline: .*(journeys|reservations)"):
+        rescore(run, trial)
 
 
 @pytest.mark.usefixtures("benchmarks")
