@@ -64,6 +64,22 @@ def parties() -> Iterator[dict[Side, PartyServer]]:
         server.process.wait(timeout=20)
 
 
+@pytest.fixture(scope="session")
+def base_url() -> Iterator[str]:
+    """Start the stand-in endpoint on a free port; the first line it prints is its address."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "bots.standins.server", "--port", "0"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    yield process.stdout.readline().strip()
+    process.terminate()
+    assert process.wait(timeout=10) is not None
+
+
 @pytest_asyncio.fixture
 async def endpoint() -> AsyncIterator[Endpoint]:
     """Return a scripted model endpoint in the test's own loop."""

@@ -1,6 +1,5 @@
 """Where the recordings of a test go, and how to look at them."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +7,10 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def recordings(tmp_path: Path, settings: Any) -> Iterator[Path]:
+def recordings(tmp_path: Path, settings: Any) -> Path:
     """Keep recordings in the test's own folder; return where those of run 1 are."""
     settings.STORAGES = {
         **settings.STORAGES,
         "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": tmp_path}},
     }
-    yield tmp_path / "calls"
+    return tmp_path / "calls"
