@@ -13,7 +13,8 @@ import pygal
 
 from scenarios.trends import Trend, TrendPoint
 
-WIDTH, HEIGHT = 880, 320
+# A whole page, and a column of one.
+WIDE, NARROW, HEIGHT = 880, 560, 320
 # Runs whose numbers all fit under the plot.
 ALL_LABELS = 20
 _LEFT_AWAY = frozenset({"defs", "style", "script", "desc", "title"})
@@ -33,7 +34,7 @@ class Node:
     children: Sequence["Node"] = field(default_factory=list)
 
 
-def drawing(trend: Trend, addresses: Sequence[str]) -> Node | None:
+def drawing(trend: Trend, addresses: Sequence[str], width: int = WIDE) -> Node | None:
     """Return the plot of a trend, a line a configuration; None where there is nothing to plot.
 
     ``addresses`` are where each point leads to.
@@ -42,7 +43,7 @@ def drawing(trend: Trend, addresses: Sequence[str]) -> Node | None:
         return None
     many = len(trend.points) > ALL_LABELS
     chart = pygal.Line(
-        width=WIDTH,
+        width=width,
         height=HEIGHT,
         range=(0, 100),
         js=[],

@@ -36,8 +36,11 @@ def identity(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Changed]:
-    """Return every field of two frozen configurations that differs, all but the scenarios, in a fixed order."""
-    old, new = (dict(_flat({k: v for k, v in config.items() if k != "scenarios"})) for config in (before, after))
+    """Return every field of two frozen configurations that differs, in a fixed order.
+
+    The scenarios are left out, and of an imported run what says when it was and how it went.
+    """
+    old, new = (dict(_flat(config, ("scenarios", "result_vector", "timestamp"))) for config in (before, after))
     return [
         Changed(name, old.get(name), new.get(name))
         for name in dict.fromkeys([*old, *new])

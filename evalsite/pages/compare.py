@@ -14,7 +14,7 @@ from evalsite.pairs import pair_of
 from scenarios.comparing import MOST_RUNS, Compared, Refused, read
 from scenarios.models import Run, Trial
 
-ROWS_OF_A_SET, ROWS_A_PAGE = 15, 100
+ROWS_OF_A_SET, ROWS_A_PAGE = 15, 50
 CHOICES = 20  # newest runs that can be chosen from
 MAX_MARGIN = 50  # points
 DIGITS = 9

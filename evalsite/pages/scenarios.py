@@ -17,6 +17,7 @@ from evalsite.filters import (
 )
 from evalsite.notes import benchmark_notes
 from evalsite.pages.trends import plotted
+from evalsite.plotting import NARROW
 from scenarios import catalogue, domains
 from scenarios.domains.base import Domain, ScenarioSpec
 from scenarios.domains.known_errors import known_errors_of
@@ -99,7 +100,9 @@ def _trend(domain: str, row: Scenario) -> dict[str, object]:
     """Return the scenario's trend in the runs of models; in rehearsals where there are only those."""
     found = trend(domain, row)
     is_rehearsed = not found.points
-    return {**plotted(trend(domain, row, rehearsals=True) if is_rehearsed else found), "is_rehearsed": is_rehearsed}
+    if is_rehearsed:
+        found = trend(domain, row, rehearsals=True)
+    return {**plotted(found, NARROW), "is_rehearsed": is_rehearsed}
 
 
 def _records(domain: str, row: Scenario) -> list[tuple[str, str, Tally]]:

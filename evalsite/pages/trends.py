@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from evalsite.filters import KINDS
-from evalsite.plotting import drawing
+from evalsite.plotting import WIDE, drawing
 from scenarios.models import Run, Scenario
 from scenarios.trends import MOST_RUNS, Trend, TrendPoint, trend
 
@@ -39,10 +39,10 @@ def trends(request: HttpRequest) -> HttpResponse:
     return render(request, "trends/trends.html", context)
 
 
-def plotted(found: Trend) -> dict[str, Any]:
+def plotted(found: Trend, width: int = WIDE) -> dict[str, Any]:
     """Return a trend, its drawing, and newest first: point, number of its series, the run before in the series."""
     addresses = [reverse("run-detail", args=[point.run.pk]) for point in found.points]
-    return {"trend": found, "plot": drawing(found, addresses), "lines": _lines(found.points, found.series)}
+    return {"trend": found, "plot": drawing(found, addresses, width), "lines": _lines(found.points, found.series)}
 
 
 def _lines(points: Sequence[TrendPoint], series: Sequence[str]) -> list[tuple[TrendPoint, int, int | None]]:

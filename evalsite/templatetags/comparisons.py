@@ -1,11 +1,10 @@
 """How differences and their tests are written."""
 
-import json
 from typing import Any
 
 from django import template
 
-from evalsite.templatetags.figures import NOTHING
+from evalsite.templatetags.figures import NOTHING, compact
 from scenarios.analysis.comparison import Change
 
 register = template.Library()
@@ -63,10 +62,10 @@ def stability_word(key: str) -> str:
 
 @register.filter
 def setting(value: Any) -> str:
-    """Write a value of a configuration on one line; what a side does not have is ``-``."""
+    """Write a value of a configuration on one line, cut when long; what a side does not have is ``-``."""
     if value is None:
         return NOTHING
-    return value or '""' if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return '""' if value == "" else compact(value)
 
 
 @register.inclusion_tag("compare/_counted.html")

@@ -94,6 +94,11 @@ def test_changes_are_named_field_by_field() -> None:
     assert changed(before, before) == []
 
 
+def test_when_an_imported_run_was_is_no_change() -> None:
+    before, after = ({"imported": {"timestamp": when, "result_vector": when, "seed": 3}} for when in ("then", "now"))
+    assert changed(before, after) == []
+
+
 def test_a_configuration_that_lacks_parts_can_be_read() -> None:
     """An imported run says only what its file says."""
     assert identity({"domain": "toy", "agent": {"model": "m"}, "judge": None}) == {"agent.model": "m"}
