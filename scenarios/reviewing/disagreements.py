@@ -1,0 +1,54 @@
+"""Where people differ, among themselves or from the judge, and nobody has settled it."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.db.models import QuerySet
+
+from scenarios.lifecycle import counting_reviews
+from scenarios.models import Review, Verdict
+
+_RULED = (Review.Ruling.PASS, Review.Ruling.FAIL)
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """One verdict with rulings that do not go together; ``is_settled``: an adjudicator has ruled."""
+
+    verdict_id: int
+    judge_passed: bool | None
+    reviews: tuple[Review, ...]
+    is_settled: bool
+
+    @property
+    def among_people(self) -> bool:
+        """Return whether reviewers differ among themselves."""
+        return len({review.ruling for review in self.reviews if review.stage != Review.Stage.ADJUDICATION}) > 1
+
+
+def disagreements(verdicts: QuerySet[Verdict] | None = None, *, settled: bool = False) -> list[Disagreement]:
+    """Return what waits for an adjudicator, oldest first; with ``settled`` also what one has ruled on."""
+    reviews = Review.objects.select_related("verdict").order_by("pk")
+    if verdicts is not None:
+        reviews = reviews.filter(verdict__in=verdicts)
+    by_verdict: dict[int, list[Review]] = defaultdict(list)
+    for review in reviews:
+        by_verdict[review.verdict_id].append(review)
+    found = [_disagreement(rows) for rows in by_verdict.values()]
+    return [one for one in found if one is not None and (settled or not one.is_settled)]
+
+
+def _disagreement(rows: Sequence[Review]) -> Disagreement | None:
+    verdict = rows[0].verdict
+    counting = [review for review in counting_reviews(rows) if review.ruling in _RULED]
+    judge = None if verdict.error else verdict.passed
+    rulings = _rulings(counting)
+    if len(rulings) < 2 and (judge is None or rulings <= {judge}):
+        return None
+    is_settled = any(review.stage == Review.Stage.ADJUDICATION for review in counting)
+    return Disagreement(verdict.pk, judge, tuple(counting), is_settled)
+
+
+def _rulings(reviews: Iterable[Review]) -> set[bool]:
+    return {review.ruling == Review.Ruling.PASS for review in reviews}

@@ -1,0 +1,149 @@
+"""Which verdicts a queue holds: a filter, an order that can be repeated, and slots for N reviews of each."""
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from pydantic import BaseModel, ConfigDict, Field
+
+from scenarios.models import ReviewItem, ReviewQueue, ReviewSlot, Run, Trial, Verdict
+from scenarios.reviewing.disagreements import disagreements
+from scenarios.reviewing.worth import by_worth
+from scenarios.searchable import composed
+
+Kind = Literal["all", "failed", "passed", "flagged", "disagreeing", "narrowing"]
+KINDS: Mapping[Kind, str] = {
+    "all": "every claim",
+    "failed": "claims that the judge failed",
+    "passed": "claims that the judge passed",
+    "flagged": "claims with a flag: a quote that is not in the record, a reason against its ruling, or no ruling",
+    "disagreeing": "claims on which reviewers, or a reviewer and the judge, disagree",
+    "narrowing": "claims of the calls whose labels narrow the headline most",
+}
+MAX_ITEMS = 20_000
+MAX_REVIEWS = 9
+
+
+class QueueFilter(BaseModel):
+    """What a queue is made from; kept with it as JSON. ``sample``: so many at random; None: all that are found."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    runs: tuple[int, ...] = ()
+    domain: str = ""
+    judge: int | None = None
+    scenario: str = ""
+    kind: Kind = "all"
+    outcome: str = ""
+    sample: int | None = Field(default=None, ge=1, le=MAX_ITEMS)
+    seed: int = Field(default=0, ge=0, le=2**31 - 1)
+
+    @property
+    def is_random(self) -> bool:
+        """Return whether its items are a random sample within what the judge ruled: only such labels correct a rate."""
+        return self.kind in ("all", "failed", "passed", "narrowing") and not self.outcome and not self.scenario
+
+
+def choose(chosen: QueueFilter) -> list[int]:
+    """Return the primary keys of the verdicts in the order of review."""
+    if chosen.kind == "narrowing":
+        keys = by_worth(_runs(chosen), chosen.seed)
+        return keys[: chosen.sample or MAX_ITEMS]
+    keys = list(_verdicts(chosen).order_by("trial__run_id", "trial__position", "index").values_list("pk", flat=True))
+    if chosen.sample is not None:
+        lots = random.Random(chosen.seed)  # noqa: S311  (a sample that can be drawn again, no secret)
+        keys = lots.sample(keys, min(chosen.sample, len(keys)))
+    return keys[:MAX_ITEMS]
+
+
+def make_queue(
+    title: str,
+    chosen: QueueFilter,
+    person: Any,
+    *,
+    reviews_per_item: int = 1,
+    is_blind: bool = True,
+    lease_minutes: int = 30,
+) -> ReviewQueue:
+    """Write a queue with its items and their slots in one transaction. ValueError: nothing is found, or bad numbers."""
+    if not 1 <= reviews_per_item <= MAX_REVIEWS:
+        raise ValueError(f"reviews of an item: give a number from 1 to {MAX_REVIEWS}")
+    if not 1 <= lease_minutes <= 24 * 60:
+        raise ValueError("lease: give minutes from 1 to 1,440")
+    keys = choose(chosen)
+    if not keys:
+        raise ValueError(f"there are no {KINDS[chosen.kind]} here: choose other runs or another kind")
+    prints = dict(Verdict.objects.filter(pk__in=keys).values_list("pk", "fingerprint"))
+    with transaction.atomic():
+        queue = ReviewQueue.objects.create(
+            title=composed(title)[:200] or "Review",
+            filter=chosen.model_dump(mode="json"),
+            seed=chosen.seed,
+            is_random=chosen.is_random,
+            reviews_per_item=reviews_per_item,
+            is_blind=is_blind,
+            lease_minutes=lease_minutes,
+            created_by=person,
+        )
+        items = ReviewItem.objects.bulk_create(
+            (
+                ReviewItem(queue=queue, verdict_id=key, position=position, fingerprint=prints[key])
+                for position, key in enumerate(keys, 1)
+            ),
+            batch_size=500,
+        )
+        ReviewSlot.objects.bulk_create(
+            (ReviewSlot(item=item, number=number) for item in items for number in range(1, reviews_per_item + 1)),
+            batch_size=500,
+        )
+    return queue
+
+
+def current_claims() -> QuerySet[Verdict]:
+    """Return the newest rulings on the claims of ended calls."""
+    newer = Verdict.objects.filter(trial=OuterRef("trial"), signal="nl_assertion", scoring__gt=OuterRef("scoring"))
+    rows = Verdict.objects.filter(signal="nl_assertion", trial__status__in=Trial.ENDED)
+    return rows.filter(~Exists(newer))
+
+
+def _runs(chosen: QueueFilter) -> list[int]:
+    runs = Run.objects.all()
+    if chosen.runs:
+        runs = runs.filter(pk__in=chosen.runs)
+    if chosen.domain:
+        runs = runs.filter(domain=chosen.domain)
+    return list(runs.values_list("pk", flat=True))
+
+
+def _verdicts(chosen: QueueFilter) -> QuerySet[Verdict]:
+    rows = current_claims()
+    if chosen.runs:
+        rows = rows.filter(trial__run__in=chosen.runs)
+    if chosen.domain:
+        rows = rows.filter(trial__run__domain=chosen.domain)
+    if chosen.judge is not None:
+        rows = rows.filter(judge=chosen.judge)
+    if chosen.scenario:
+        rows = rows.filter(trial__scenario__name=chosen.scenario)
+    if chosen.outcome:
+        rows = rows.filter(trial__outcome=chosen.outcome)
+    return _of_kind(rows, chosen.kind)
+
+
+def _of_kind(rows: QuerySet[Verdict], kind: Kind) -> QuerySet[Verdict]:
+    if kind in ("failed", "passed"):
+        return rows.filter(passed=kind == "passed", error="")
+    if kind == "flagged":
+        # Rows with a quote that is not in the record hold it as {"found": false}.
+        unfound = Q(pk__in=_unfound(rows))
+        return rows.filter(unfound | ~Q(error="") | Q(detail__contradiction=True))
+    if kind == "disagreeing":
+        return rows.filter(pk__in=[one.verdict_id for one in disagreements(rows)])
+    return rows
+
+
+def _unfound(rows: QuerySet[Verdict]) -> Sequence[int]:
+    quoted = rows.exclude(evidence=[]).values_list("pk", "evidence")
+    return [pk for pk, quotes in quoted.iterator() if any(not quote.get("found") for quote in quotes)]

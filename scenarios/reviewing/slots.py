@@ -1,0 +1,124 @@
+"""Who reviews what now: leases that two people never share, and what was typed outliving them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+from django.db import IntegrityError, transaction
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from scenarios.models import ReviewDraft, ReviewItem, ReviewQueue, ReviewSlot
+from scenarios.storable import storable
+
+MAX_COMMENT = 20_000
+# How often a free slot is looked for when others keep taking it first.
+_TRIES = 20
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a queue is: reviews asked for and given, items with all of theirs, and what one person has done."""
+
+    reviews: int
+    done: int
+    items: int
+    complete: int
+    held: int
+    mine: int
+
+    @property
+    def is_complete(self) -> bool:
+        """Return whether every review was given."""
+        return self.done == self.reviews
+
+
+def take(queue: ReviewQueue, person: Any) -> ReviewSlot | None:
+    """Return the person's next item, leased to them: the one they hold, else the first that is free for them.
+
+    None: nothing is left that this person may review. An item is offered to a person once.
+    """
+    held = _open(queue).filter(reviewer=person).order_by("item__position").first()
+    if held is not None and (mine := hold(held, person)) is not None:
+        return mine
+    for _ in range(_TRIES):
+        slot = _free(queue, person).first()
+        if slot is None:
+            return None
+        if (taken := hold(slot, person)) is not None:
+            return taken
+    return None
+
+
+def hold(slot: ReviewSlot, person: Any) -> ReviewSlot | None:
+    """Lease a slot to a person for the queue's time, or renew it; None when somebody else has it."""
+    now = timezone.now()
+    minutes = timedelta(minutes=slot.item.queue.lease_minutes)
+    mine = Q(reviewer=person) | Q(reviewer=None) | Q(leased_until__lt=now)
+    free = ReviewSlot.objects.filter(mine, pk=slot.pk, done_at=None)
+    lease = slot.lease if slot.reviewer_id == person.pk and slot.lease else uuid4()
+    try:
+        with transaction.atomic():
+            if not free.update(reviewer=person, lease=lease, leased_until=now + minutes):
+                return None
+    except IntegrityError:  # the person holds another slot of this item
+        return None
+    return ReviewSlot.objects.select_related("item__queue", "item__verdict__trial").get(pk=slot.pk)
+
+
+def keep_draft(item: ReviewItem, person: Any, comment: str) -> None:
+    """Keep what a person has typed about an item; an empty text forgets it."""
+    drafts = ReviewDraft.objects.filter(item=item, reviewer=person)
+    text = storable(comment)[:MAX_COMMENT]
+    if not text.strip():
+        drafts.delete()
+    else:
+        ReviewDraft.objects.update_or_create(item=item, reviewer=person, defaults={"comment": text})
+
+
+def progress(queue: ReviewQueue, person: Any) -> Progress:
+    """Return how far a queue is, computed from its slots."""
+    return progresses([queue], person)[queue.pk]
+
+
+def progresses(queues: Iterable[ReviewQueue], person: Any) -> dict[int, Progress]:
+    """Return how far these queues are, by primary key, in two queries."""
+    queues = list(queues)
+    now = timezone.now()
+    slots = ReviewSlot.objects.filter(item__queue__in=queues).order_by()
+    counts: dict[int, dict[str, int]] = {
+        row["item__queue"]: row
+        for row in slots.values("item__queue").annotate(
+            reviews=Count("pk"),
+            done=Count("pk", filter=Q(done_at__isnull=False)),
+            held=Count("pk", filter=Q(done_at=None, leased_until__gte=now)),
+            mine=Count("pk", filter=Q(done_at__isnull=False, reviewer=person)),
+        )
+    }
+    open_slots = ReviewSlot.objects.filter(item=OuterRef("pk"), done_at=None)
+    items = ReviewItem.objects.filter(queue__in=queues).order_by()
+    sizes = dict(items.values_list("queue").annotate(count=Count("pk")))
+    complete = dict(items.filter(~Exists(open_slots)).values_list("queue").annotate(count=Count("pk")))
+    return {
+        queue.pk: Progress(
+            reviews=counts.get(queue.pk, {}).get("reviews", 0),
+            done=counts.get(queue.pk, {}).get("done", 0),
+            items=sizes.get(queue.pk, 0),
+            complete=complete.get(queue.pk, 0),
+            held=counts.get(queue.pk, {}).get("held", 0),
+            mine=counts.get(queue.pk, {}).get("mine", 0),
+        )
+        for queue in queues
+    }
+
+
+def _open(queue: ReviewQueue) -> QuerySet[ReviewSlot]:
+    return ReviewSlot.objects.filter(item__queue=queue, done_at=None).select_related("item__queue")
+
+
+def _free(queue: ReviewQueue, person: Any) -> QuerySet[ReviewSlot]:
+    own = ReviewSlot.objects.filter(item=OuterRef("item"), reviewer=person)
+    free = Q(reviewer=None) | Q(leased_until__lt=timezone.now())
+    return _open(queue).filter(free).filter(~Exists(own)).order_by("item__position", "number")

@@ -1,0 +1,286 @@
+"""Queues, leases, rulings and adjudication, as two people and their browsers would use them."""
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from scenarios.models import EffectiveVerdict, Review, ReviewDraft, ReviewQueue, ReviewSlot, Run, Trial, Verdict
+from scenarios.reviewing import (
+    QueueFilter,
+    Refused,
+    adjudicate,
+    choose,
+    disagreements,
+    keep_draft,
+    make_queue,
+    progress,
+    rule,
+    take,
+    undo,
+    withdraw_adjudication,
+)
+from scenarios.reviewing.calls import rated_calls
+from tests.factories import make_run
+from tests.scenarios.lifecycle.test_rulings import judged_trial
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run() -> Run:
+    """Four calls with two claims each: the judge failed the second claim of each."""
+    run = make_run(4, 1, ["fail"])
+    for trial in run.trials.all():
+        judged_trial(trial)
+    return run
+
+
+@pytest.fixture
+def ann() -> User:
+    return User.objects.create_user("ann")
+
+
+@pytest.fixture
+def ben() -> User:
+    return User.objects.create_user("ben")
+
+
+def queue_of(run: Run, reviews_per_item: int = 1, **fields: object) -> ReviewQueue:
+    is_blind = bool(fields.pop("is_blind", True))
+    chosen = QueueFilter(runs=(run.pk,), **fields)
+    return make_queue("Check", chosen, None, reviews_per_item=reviews_per_item, is_blind=is_blind)
+
+
+def held(queue: ReviewQueue, person: User) -> ReviewSlot:
+    slot = take(queue, person)
+    assert slot is not None
+    return slot
+
+
+def give(queue: ReviewQueue, person: User, ruling: str, revealed: str | None = None, comment: str = "") -> ReviewSlot:
+    """Rule blind, then keep or change."""
+    slot = held(queue, person)
+    rule(slot, person, slot.lease, ruling, comment)
+    slot.refresh_from_db()
+    rule(slot, person, slot.lease, revealed or ruling, comment)
+    return slot
+
+
+class TestChoosing:
+    def test_kinds(self, run: Run) -> None:
+        assert len(choose(QueueFilter(runs=(run.pk,)))) == 8
+        failed = choose(QueueFilter(runs=(run.pk,), kind="failed"))
+        assert set(Verdict.objects.filter(pk__in=failed).values_list("index", flat=True)) == {2}
+        assert len(choose(QueueFilter(runs=(run.pk,), kind="passed"))) == 4
+
+    def test_flags(self, run: Run) -> None:
+        first, second, third = Verdict.objects.filter(trial__run=run)[:3]
+        Verdict.objects.filter(pk=first.pk).update(evidence=[{"text": "x", "found": False}])
+        Verdict.objects.filter(pk=second.pk).update(detail={"contradiction": True})
+        Verdict.objects.filter(pk=third.pk).update(error="outage")
+        assert set(choose(QueueFilter(runs=(run.pk,), kind="flagged"))) == {first.pk, second.pk, third.pk}
+
+    def test_a_sample_can_be_drawn_again(self, run: Run) -> None:
+        chosen = QueueFilter(runs=(run.pk,), sample=3, seed=7)
+        assert choose(chosen) == choose(chosen)
+        assert len(choose(chosen)) == 3
+        assert choose(chosen) != choose(chosen.model_copy(update={"seed": 8}))
+
+    def test_only_the_newest_rulings(self, run: Run) -> None:
+        trial = run.trials.all()[0]
+        for verdict in list(trial.verdicts.all()):
+            verdict.pk, verdict.scoring = None, 2
+            verdict.save()
+        keys = choose(QueueFilter(runs=(run.pk,)))
+        assert len(keys) == 8
+        assert set(Verdict.objects.filter(pk__in=keys, trial=trial).values_list("scoring", flat=True)) == {2}
+
+    def test_those_that_narrow_the_headline_come_as_whole_calls(self, run: Run) -> None:
+        keys = choose(QueueFilter(runs=(run.pk,), kind="narrowing", seed=1))
+        trials = list(Verdict.objects.in_bulk(keys)[key].trial_id for key in keys)
+        assert len(keys) == 8
+        assert trials[0::2] == trials[1::2]
+
+    def test_nothing_found_is_said(self, run: Run) -> None:
+        with pytest.raises(ValueError, match="there are no claims with a flag"):
+            queue_of(run, kind="flagged")
+
+    def test_random_is_what_a_rate_may_be_corrected_by(self, run: Run) -> None:
+        assert queue_of(run, sample=2).is_random
+        assert not queue_of(run, outcome="fail").is_random
+
+
+class TestLeases:
+    def test_two_people_never_hold_the_same_item(self, run: Run, ann: User, ben: User) -> None:
+        queue = queue_of(run)
+        assert held(queue, ann).item_id != held(queue, ben).item_id
+
+    def test_coming_back_finds_the_same_item(self, run: Run, ann: User) -> None:
+        queue = queue_of(run)
+        first = held(queue, ann)
+        again = held(queue, ann)
+        assert (again.pk, again.lease) == (first.pk, first.lease)
+
+    def test_a_lease_that_ran_out_goes_to_the_next(self, run: Run, ann: User, ben: User) -> None:
+        queue = queue_of(run)
+        slot = held(queue, ann)
+        ReviewSlot.objects.filter(pk=slot.pk).update(leased_until=timezone.now() - timedelta(seconds=1))
+        taken = held(queue, ben)
+        assert taken.pk == slot.pk
+        with pytest.raises(Refused, match="your lease ran out"):
+            rule(slot, ann, slot.lease, "pass", "typed for ten minutes")
+        assert ReviewDraft.objects.get(reviewer=ann).comment == "typed for ten minutes"
+        assert not Review.objects.exists()
+
+    def test_a_lease_that_ran_out_and_nobody_took_still_counts(self, run: Run, ann: User) -> None:
+        queue = queue_of(run)
+        slot = held(queue, ann)
+        ReviewSlot.objects.filter(pk=slot.pk).update(leased_until=timezone.now() - timedelta(seconds=1))
+        assert rule(slot, ann, slot.lease, "pass").ruling == "pass"
+
+    def test_nobody_reviews_an_item_twice(self, run: Run, ann: User, ben: User) -> None:
+        queue = queue_of(run, reviews_per_item=2, sample=1)
+        give(queue, ann, "pass")
+        assert take(queue, ann) is None
+        give(queue, ben, "pass")
+        assert take(queue, ben) is None
+        assert progress(queue, ann).is_complete
+
+    def test_another_queues_lease_is_no_lease_here(self, run: Run, ann: User) -> None:
+        slot = held(queue_of(run), ann)
+        with pytest.raises(Refused, match="lease"):
+            rule(slot, ann, uuid4(), "pass")
+
+    def test_drafts_are_kept_and_forgotten(self, run: Run, ann: User) -> None:
+        slot = held(queue_of(run), ann)
+        keep_draft(slot.item, ann, "half a thou\x00ght")
+        assert ReviewDraft.objects.get().comment == "half a thou\ufffdght"
+        rule(slot, ann, slot.lease, "pass", "done")
+        assert not ReviewDraft.objects.exists()
+
+
+class TestRuling:
+    def test_blind_then_kept_both_are_stored(self, run: Run, ann: User) -> None:
+        queue = queue_of(run, kind="failed")
+        slot = give(queue, ann, "pass")
+        assert list(Review.objects.values_list("stage", "ruling")) == [("blind", "pass"), ("revealed", "pass")]
+        trial = slot.item.verdict.trial
+        trial.refresh_from_db()
+        assert (trial.outcome, trial.judged_outcome) == ("pass", "fail")
+        assert progress(queue, ann).done == 1
+
+    def test_a_changed_ruling_needs_a_reason(self, run: Run, ann: User) -> None:
+        queue = queue_of(run, kind="failed")
+        slot = held(queue, ann)
+        rule(slot, ann, slot.lease, "pass")
+        with pytest.raises(Refused, match="why you changed"):
+            rule(slot, ann, slot.lease, "fail")
+        rule(slot, ann, slot.lease, "fail", "the judge is right: turn 9")
+        assert EffectiveVerdict.objects.get().passed is False
+
+    def test_cannot_tell_needs_a_reason(self, run: Run, ann: User) -> None:
+        slot = held(queue_of(run), ann)
+        with pytest.raises(Refused, match="why it cannot be told"):
+            rule(slot, ann, slot.lease, "cannot_tell")
+        assert rule(slot, ann, slot.lease, "cannot_tell", "no audio").ruling == "cannot_tell"
+
+    def test_a_queue_that_is_not_blind_takes_one_ruling(self, run: Run, ann: User) -> None:
+        queue = queue_of(run, is_blind=False)
+        slot = held(queue, ann)
+        assert rule(slot, ann, slot.lease, "pass").stage == "revealed"
+        assert progress(queue, ann).done == 1
+
+    def test_a_double_press_counts_once(self, run: Run, ann: User) -> None:
+        slot = held(queue_of(run), ann)
+        first = rule(slot, ann, slot.lease, "pass", submit_key="k1")
+        assert rule(slot, ann, slot.lease, "pass", submit_key="k1") == first
+        assert Review.objects.count() == 1
+
+    @pytest.mark.parametrize("ruling", ["", "yes", "withdrawn", "PASS"])
+    def test_only_rulings_are_rulings(self, run: Run, ann: User, ruling: str) -> None:
+        slot = held(queue_of(run), ann)
+        with pytest.raises(Refused, match="is no ruling"):
+            rule(slot, ann, slot.lease, ruling)
+
+    def test_a_claim_whose_record_changed_is_refused(self, run: Run, ann: User) -> None:
+        slot = held(queue_of(run, kind="failed"), ann)
+        newer = Verdict.objects.get(pk=slot.item.verdict_id)
+        newer.pk, newer.scoring, newer.subject = None, 2, "another record"
+        newer.save()
+        with pytest.raises(Refused, match="record is another"):
+            rule(slot, ann, slot.lease, "pass")
+
+    def test_undo_gives_the_item_back_and_restores_the_call(self, run: Run, ann: User) -> None:
+        queue = queue_of(run, kind="failed")
+        slot = give(queue, ann, "pass")
+        undo(ReviewSlot.objects.get(pk=slot.pk), ann)
+        trial = Trial.objects.get(pk=slot.item.verdict.trial_id)
+        assert (trial.outcome, trial.judged_outcome) == ("fail", "")
+        assert held(queue, ann).pk == slot.pk
+        assert Review.objects.count() == 4
+        give(queue, ann, "fail")
+        assert EffectiveVerdict.objects.get().passed is False
+
+    def test_others_cannot_undo(self, run: Run, ann: User, ben: User) -> None:
+        slot = give(queue_of(run), ann, "pass")
+        with pytest.raises(Refused, match="somebody else"):
+            undo(ReviewSlot.objects.get(pk=slot.pk), ben)
+
+
+class TestAdjudication:
+    def test_a_disagreement_with_the_judge_waits_and_is_settled(self, run: Run, ann: User, ben: User) -> None:
+        slot = give(queue_of(run, kind="failed"), ann, "pass")
+        (found,) = disagreements()
+        assert (found.verdict_id, found.judge_passed, found.among_people) == (slot.item.verdict_id, False, False)
+        adjudicate(slot.item.verdict, ben, "fail", "never said in the call")
+        assert disagreements() == []
+        assert [one.is_settled for one in disagreements(settled=True)] == [True]
+        assert Trial.objects.get(pk=slot.item.verdict.trial_id).outcome == "fail"
+        withdraw_adjudication(slot.item.verdict, ben)
+        assert len(disagreements()) == 1
+
+    def test_people_who_differ(self, run: Run, ann: User, ben: User) -> None:
+        queue = queue_of(run, reviews_per_item=2, kind="failed", sample=1)
+        give(queue, ann, "pass")
+        give(queue, ben, "fail")
+        (found,) = disagreements()
+        assert found.among_people
+
+    def test_who_agrees_with_the_judge_is_no_disagreement(self, run: Run, ann: User) -> None:
+        give(queue_of(run, kind="failed"), ann, "fail")
+        assert disagreements() == []
+
+    def test_nobody_settles_their_own(self, run: Run, ann: User) -> None:
+        slot = give(queue_of(run, kind="failed"), ann, "pass")
+        with pytest.raises(Refused, match="yourself"):
+            adjudicate(slot.item.verdict, ann, "pass", "because")
+
+    @pytest.mark.parametrize(("ruling", "reason"), [("cannot_tell", "x"), ("pass", " "), ("", "x")])
+    def test_a_ruling_and_a_reason_are_needed(self, run: Run, ann: User, ben: User, ruling: str, reason: str) -> None:
+        slot = give(queue_of(run, kind="failed"), ann, "pass")
+        with pytest.raises(Refused):
+            adjudicate(slot.item.verdict, ben, ruling, reason)
+
+
+class TestRatedCalls:
+    def test_a_call_is_labelled_when_all_its_claims_are(self, run: Run, ann: User) -> None:
+        queue = queue_of(run)
+        calls = rated_calls([run.pk])
+        assert [(call.passed, call.judged, call.people) for call in calls] == [(False, True, None)] * 4
+        first = give(queue, ann, "pass")
+        assert {call.people for call in rated_calls([run.pk])} == {None}
+        give(queue, ann, "pass")
+        labelled = [call for call in rated_calls([run.pk]) if call.people]
+        assert [(call.call, call.people, call.sampled) for call in labelled] == [
+            (str(first.item.verdict.trial_id), "pass", True)
+        ]
+        # What scoring said stays what it was, whatever people made of the outcome.
+        assert [call.passed for call in rated_calls([run.pk])] == [False] * 4
+
+    def test_a_call_that_another_signal_failed_does_not_depend_on_the_judge(self, run: Run) -> None:
+        trial = run.trials.all()[0]
+        trial.signals.filter(signal="db_state_match").update(state="failed", value=False)
+        assert [call.judged for call in rated_calls([run.pk])] == [False, True, True, True]
