@@ -88,7 +88,7 @@ def progresses(queues: Iterable[ReviewQueue], person: Any) -> dict[int, Progress
     queues = list(queues)
     now = timezone.now()
     slots = ReviewSlot.objects.filter(item__queue__in=queues).order_by()
-    counts: dict[int, dict[str, int]] = {
+    counts: dict[int, Any] = {
         row["item__queue"]: row
         for row in slots.values("item__queue").annotate(
             reviews=Count("pk"),
