@@ -28,7 +28,7 @@ def metrics(trial: TrialExport) -> dict[str, Any]:
     success, task = composite(gating, stalled=trial.outcome == "stalled")
     found: dict[str, Any] = {
         "total_turns": len(call.turns),
-        "duration_seconds": round(call.duration_ms / 1000, 3),
+        "duration_seconds": round((trial.duration_ms or 0) / 1000, 3),
         "turns": [
             {"timestamp": turn.started_ms / 1000, "role": turn.side, "text": text_of(turn)}
             for turn in call.turns.values()
@@ -37,7 +37,7 @@ def metrics(trial: TrialExport) -> dict[str, Any]:
         "latencies": spoken,
         "scenario_name": trial.scenario,
         "scenario_directory": trial.folder,
-        "scenario_duration": round(call.duration_ms / 1000, 3),
+        "scenario_duration": round((trial.duration_ms or 0) / 1000, 3),
         "stop_reason": stop_reason(trial),
         "clean_exit": stop_reason(trial) == "[EXIT]",
         "is_action_match": _reference_match(trial),

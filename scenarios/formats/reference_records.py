@@ -70,6 +70,7 @@ class TrialRow:
     error_kind: str = ""
     attempts: int = 1
     turns: int = 0
+    is_timed: bool = True  # False: the file of another tool has no times; those of its events are all 0
     duration_ms: int | None = None
     response_p50_ms: float | None = None
     prompt_tokens: int | None = None  # the agent's in its last attempt
@@ -79,6 +80,19 @@ class TrialRow:
     judged_outcome: str = ""
     overruled: int = 0
     fault: str = ""
+
+
+@dataclass(frozen=True)
+class ForeignRecord:
+    """What the file of another tool said of an imported call; '' and None: it did not say."""
+
+    format: str  # ``formats.imports.records.Format``
+    termination_reason: str
+    task_id: str
+    task: Mapping[str, Any] | None  # the file's own definition
+    written: Mapping[str, Any] | None  # its verdict as written
+    started_at: str = ""  # as the file has it, most often without a zone
+    ended_at: str = ""
 
 
 @dataclass(frozen=True)
@@ -104,6 +118,13 @@ class TrialExport:
     fingerprint: str = ""  # of the scenario, as the run froze it
     tags: tuple[str, ...] = ()
     row: TrialRow = field(default_factory=TrialRow)
+    foreign: ForeignRecord | None = None
+
+    @property
+    def duration_ms(self) -> int | None:
+        """Return how long the call took, None where nothing says it, as in some files of other tools."""
+        measured: int | None = self.call.duration_ms
+        return measured if measured is not None and self.row.is_timed else self.row.duration_ms
 
     @property
     def folder(self) -> str:

@@ -221,7 +221,7 @@ def _conversation(trial: TrialExport) -> str:
         lines.append(f"[{start:.2f}s - {end:.2f}s] ({end - start:.2f}s) {turn.side.upper()}: {text_of(turn)}")
         if turn.side == "agent" and turn.turn in waits:
             lines.append(f"    Latency: {waits[turn.turn]:.1f} ms")
-    lines += ["", f"End time: {trial.call.duration_ms / 1000:.2f}s", f"Stop reason: {stop_reason(trial)}", ""]
+    lines += ["", f"End time: {(trial.duration_ms or 0) / 1000:.2f}s", f"Stop reason: {stop_reason(trial)}", ""]
     return "\n".join(lines)
 
 

@@ -12,7 +12,9 @@ from django.utils import timezone
 from scenarios import catalogue
 from scenarios.domains.base import Fidelity, ScenarioSpec
 from scenarios.formats.exports.form import Export, Format
+from scenarios.formats.foreign_tasks import spec_of
 from scenarios.formats.reference_records import (
+    ForeignRecord,
     JudgingRecord,
     RunExport,
     SignalRecord,
@@ -66,19 +68,23 @@ def trial_exports(
     ids = list(chosen.order_by("position", "pk").values_list("pk", flat=True))
     fidelity: Fidelity = run.config.get("fidelity", "canonical")
     prints = {entry["name"]: entry["fingerprint"] for entry in run.config.get("scenarios") or ()}
+    run_format = (run.config.get("imported") or {}).get("format") or ""
     for start in range(0, len(ids), batch):
-        yield from _batch(ids[start : start + batch], fidelity, prints, with_calls)
+        yield from _batch(ids[start : start + batch], fidelity, prints, run_format, with_calls)
 
 
-def _batch(ids: list[int], fidelity: Fidelity, prints: Mapping[str, str], with_calls: bool) -> Iterator[TrialExport]:
-    trials = Trial.objects.select_related("scenario").in_bulk(ids)
+def _batch(
+    ids: list[int], fidelity: Fidelity, prints: Mapping[str, str], run_format: str, with_calls: bool
+) -> Iterator[TrialExport]:
+    trials = Trial.objects.select_related("scenario", "foreign").in_bulk(ids)
     events = _by_trial(TrialEvent.objects.filter(trial__in=ids) if with_calls else ())
     signals = _latest(SignalResult.objects.filter(trial__in=ids))
     verdicts = _latest(Verdict.objects.filter(trial__in=ids).select_related("judge", "effective"))
     judgings = _latest(Judging.objects.filter(trial__in=ids))
     for pk in ids:
         trial, scoring = trials[pk], max((row.scoring for row in signals[pk]), default=None)
-        spec = _spec(trial.scenario.name)
+        today, foreign = _spec(trial.scenario.name), _foreign(trial, run_format)
+        spec = spec_of(foreign, trial.scenario.domain, trial.scenario.name, today) if foreign else today
         judged = [row for row in judgings[pk] if row.scoring == scoring]
         yield TrialExport(
             scenario=trial.scenario.name,
@@ -87,19 +93,20 @@ def _batch(ids: list[int], fidelity: Fidelity, prints: Mapping[str, str], with_c
             outcome_reason=trial.outcome_reason,
             by_inaction=trial.by_inaction,
             call=read_events(events[pk]),
-            success_signals=tuple(spec.success_signals if spec else trial.scenario.success_signals),
+            success_signals=tuple(today.success_signals if today else trial.scenario.success_signals),
             other_outcome=trial.other_outcome,
             signals=tuple(SignalRecord(row.signal, row.state, row.value, row.detail) for row in signals[pk]),
             verdicts=tuple(_verdict(row) for row in verdicts[pk] if row.scoring == scoring),
             judging=_judging(judged[0]) if judged else None,
             spec=spec,
-            reference_actions=gold_replay(spec, fidelity).reference_actions if spec else None,
+            reference_actions=gold_replay(spec, fidelity).reference_actions if spec and spec is today else None,
             events=events[pk],
             ended_at=trial.ended_at,
             started_at=trial.started_at,
             fingerprint=prints.get(trial.scenario.name, ""),
             tags=tuple(trial.scenario.tags),
             row=_row(trial),
+            foreign=foreign,
         )
 
 
@@ -145,6 +152,21 @@ def _verdict(row: Verdict) -> VerdictRecord:
     )
 
 
+def _foreign(trial: Trial, run_format: str) -> ForeignRecord | None:
+    found = getattr(trial, "foreign", None)
+    if found is None:
+        return None
+    return ForeignRecord(
+        format=run_format,
+        termination_reason=found.termination_reason,
+        task_id=found.task_id,
+        task=found.task,
+        written=found.written,
+        started_at=found.facts.get("started_at") or "",
+        ended_at=found.facts.get("ended_at") or "",
+    )
+
+
 def _row(trial: Trial) -> TrialRow:
     return TrialRow(
         status=trial.status,
@@ -152,6 +174,7 @@ def _row(trial: Trial) -> TrialRow:
         error_kind=trial.error_kind,
         attempts=trial.attempts,
         turns=trial.turn_count,
+        is_timed=trial.is_timed,
         duration_ms=trial.duration_ms,
         response_p50_ms=trial.response_p50_ms,
         prompt_tokens=trial.prompt_tokens,

@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scenarios.formats.reference_records import TrialExport
+from scenarios.formats.reference_records import RunExport, TrialExport
 from scenarios.scoring.evidence import Turn
 from scenarios.sides import Side
 
 INTERRUPTED = "[INTERRUPTED]"
 MESSAGE_TIMES = "Times are those of messages on the text channel: when a turn was begun and sent. Nothing was spoken."
+NO_TIMES = "Times are unknown: the file that this call came from has none. Only the order is right."
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,13 @@ class Segment:
     text: str
     start_ms: int
     end_ms: int
+
+
+def note_on_times(run: RunExport, trial: TrialExport) -> str:
+    """Return what a reader must know of the times; '' for those of speech."""
+    if not trial.row.is_timed:
+        return NO_TIMES
+    return MESSAGE_TIMES if run.channel == "text" else ""
 
 
 def text_of(turn: Turn) -> str:

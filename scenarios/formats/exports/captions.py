@@ -10,7 +10,7 @@ from scenarios.formats.exports.form import Export, Format
 from scenarios.formats.exports.results import trial_id
 from scenarios.formats.exports.text import Cleaner
 from scenarios.formats.reference_records import TrialExport
-from scenarios.formats.transcripts import MESSAGE_TIMES, Segment, segments
+from scenarios.formats.transcripts import Segment, note_on_times, segments
 
 Lines = Callable[[Export, TrialExport], Iterator[str]]
 _NAMES = {"agent": "Agent", "user": "Caller"}
@@ -22,8 +22,8 @@ def vtt(export: Export, trial: TrialExport) -> Iterator[str]:
     """Yield the lines of a WebVTT file: speakers are voices, markup in what was said is text."""
     yield "WEBVTT\n\n"
     yield f"NOTE {_note(export, trial)}\n\n"
-    if export.run.channel == "text":
-        yield f"NOTE {MESSAGE_TIMES}\n\n"
+    if note := note_on_times(export.run, trial):
+        yield f"NOTE {note}\n\n"
     for segment in segments(trial):
         text = escape(_one_line(segment.text), quote=False)
         yield f"turn-{segment.turn}\n{_span(segment, '.')}\n<v {_NAMES[segment.side]}>{text}\n\n"

@@ -36,7 +36,7 @@ def sample(run: RunExport, trial: TrialExport) -> dict[str, Any]:
         "model_usage": usage,
         "started_at": trial.started_at.isoformat() if trial.started_at else None,
         "completed_at": trial.ended_at.isoformat() if trial.ended_at else None,
-        "total_time": trial.call.duration_ms / 1000,
+        "total_time": None if trial.duration_ms is None else trial.duration_ms / 1000,
         "error": _error(trial),
         "attachments": {},
         **_invalidation(trial),

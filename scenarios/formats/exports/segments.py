@@ -10,18 +10,16 @@ from scenarios.formats.exports.form import Export, Format
 from scenarios.formats.exports.results import trial_id
 from scenarios.formats.exports.text import Cleaner
 from scenarios.formats.reference_records import TrialExport
-from scenarios.formats.transcripts import MESSAGE_TIMES, segments, text_of
+from scenarios.formats.transcripts import note_on_times, segments, text_of
 
 
 def write_seglst(export: Export, file: IO[bytes]) -> None:
     """Write one list over all calls, a session each; keys beyond the format's own five are allowed and say more."""
     clean = Cleaner.of(export.run)
-    more = {
-        "is_rehearsal": export.run.is_rehearsal,
-        "times": "messages" if export.run.channel == "text" else "speech",
-    }
     between = b"[\n"
     for trial in export.trials():
+        times = "unknown" if not trial.row.is_timed else "messages" if export.run.channel == "text" else "speech"
+        more = {"is_rehearsal": export.run.is_rehearsal, "times": times}
         for segment in segments(trial):
             entry = {
                 "session_id": trial.folder,
@@ -68,8 +66,8 @@ def _head(export: Export, trial: TrialExport) -> dict[str, Any]:
         "strictness": run.strictness,
         "channel": run.channel,
         "end_reason": trial.call.end_reason,
-        "duration_ms": trial.call.duration_ms,
-        **({"note": MESSAGE_TIMES} if run.channel == "text" else {}),
+        "duration_ms": trial.duration_ms,
+        **({"note": note} if (note := note_on_times(run, trial)) else {}),
     }
 
 

@@ -9,9 +9,10 @@ from typing import IO, Any
 
 from scenarios.formats.exports.form import CannotExport, Export, Format, pour, spool
 from scenarios.formats.exports.results import is_rated, trial_id
+from scenarios.formats.exports.tau2_info import info
 from scenarios.formats.exports.tau2_tasks import check_lists, domain_of, reward_basis, task, task_id
 from scenarios.formats.exports.text import Cleaner
-from scenarios.formats.reference_records import RunExport, TrialExport, redacted
+from scenarios.formats.reference_records import RunExport, TrialExport
 from scenarios.scoring.evidence import ToolUse, Turn
 
 _ROLES = {"agent": "assistant", "user": "user"}
@@ -20,6 +21,8 @@ _ENDS = {"end_tool": "agent_stop", "transfer": "agent_stop", "turn_limit": "max_
 _ENDS |= {"time_limit": "timeout", "silence": "timeout"}
 _LEFT_OUT = "infrastructure_error"
 _SCORED = frozenset({"agent_stop", "user_stop"})
+_TERMINATIONS = _SCORED | {"max_steps", "timeout", "too_many_errors", "agent_error", "user_error"}
+_TERMINATIONS |= {"infrastructure_error", "context_window_exceeded", "unexpected_error"}
 _IDS = uuid.UUID("5f0c7f0e-6f63-4a4c-9d0b-0f9a0c4f6f52")
 _CHECKS = {
     "ENV_ASSERTION": ("env_assertions", "met"),
@@ -43,7 +46,7 @@ def write(export: Export, file: IO[bytes]) -> None:
             between = b",\n" if simulations.tell() else b""
             simulations.write(between + clean.json(_simulation(export.run, trial)))
         _check(domains)
-        head = {"timestamp": _time(export.run.started_at), "info": _info(export.run, next(iter(domains), ""), policy)}
+        head = {"timestamp": _time(export.run.started_at), "info": info(export.run, next(iter(domains), ""), policy)}
         file.write(clean.json(head)[:-1] + b',\n"tasks":' + clean.json(list(tasks.values())) + b',\n"simulations":[\n')
         pour(simulations, file)
         file.write(b"\n]}\n")
@@ -58,38 +61,10 @@ def _check(domains: Mapping[str, str]) -> None:
         )
 
 
-def _info(run: RunExport, domain: str, policy: str) -> dict[str, Any]:
-    limits = run.config.get("limits") or {}
-    steps = limits.get("max_turns") or 100
-    return {
-        "git_commit": (run.config.get("versions") or {}).get("git") or "unknown",
-        "num_trials": run.config.get("trials") or 1,
-        "max_steps": steps,
-        # There is no limit on failed tool calls here: none but that on turns.
-        "max_errors": steps,
-        "user_info": {**_party(run, "caller"), "global_simulation_guidelines": None},
-        "agent_info": _party(run, "agent"),
-        "environment_info": {"domain_name": domain, "policy": policy, "tool_defs": None},
-        "seed": None,
-    }
-
-
-def _party(run: RunExport, role: str) -> dict[str, Any]:
-    party = run.party(role)
-    kind = (
-        " (stand-in: a rehearsal)" if party.get("is_standin") else " (external party)" if party.get("address") else ""
-    )
-    return {
-        "implementation": f"callboard {party.get('slug') or 'unknown'}{kind}",
-        "llm": party.get("model") or None,
-        "llm_args": redacted(party.get("parameters") or {}),
-    }
-
-
 def _simulation(run: RunExport, trial: TrialExport) -> dict[str, Any]:
     outcome = upstream_outcome(run, trial)
     termination = _termination(trial, outcome)
-    seconds = trial.call.duration_ms / 1000
+    seconds = (trial.duration_ms or 0) / 1000
     start = _start(run, trial)
     return {
         "id": str(uuid.uuid5(_IDS, trial_id(run, trial))),
@@ -101,7 +76,7 @@ def _simulation(run: RunExport, trial: TrialExport) -> dict[str, Any]:
         "termination_reason": termination,
         "agent_cost": None,
         "user_cost": None,
-        "reward_info": _reward_info(trial, outcome, termination) if is_rated(outcome) else None,
+        "reward_info": _verdict(trial, outcome, termination),
         "messages": list(_messages(trial, start)),
         "trial": trial.number - 1,
         "seed": None,
@@ -129,6 +104,7 @@ def _ours(run: RunExport, trial: TrialExport) -> dict[str, Any]:
         "by_inaction": trial.by_inaction,
         "end_reason": trial.call.end_reason,
         "ended_by": trial.call.ended_by,
+        "has_times": trial.row.is_timed,
         "attempts": trial.row.attempts,
         "cost_usd": trial.row.cost,
         **({"unanswered_calls": unanswered} if unanswered else {}),
@@ -139,8 +115,24 @@ def _termination(trial: TrialExport, outcome: str) -> str:
     """Return how the call ended in upstream's words; what is not rated must be in none of its figures."""
     if not is_rated(outcome):
         return _LEFT_OUT
-    end = _ENDS.get(trial.call.end_reason or "", _LEFT_OUT)
+    if trial.foreign is not None:
+        # Rated by a tool that does not say how it ended: as one that upstream scores, or it would leave it out.
+        said = trial.foreign.termination_reason
+        return said if said in _TERMINATIONS else "user_stop"
+    # Rated without an end that upstream knows: it counts an unexpected error as failed, and only a stop as passed.
+    unknown = "agent_stop" if outcome == "pass" else "unexpected_error"
+    end = _ENDS.get(trial.call.end_reason or trial.row.end_reason, unknown)
     return "user_stop" if end == "agent_stop" and trial.call.ended_by == "user" else end
+
+
+def _verdict(trial: TrialExport, outcome: str, termination: str) -> dict[str, Any] | None:
+    """Return the verdict: as tau2 wrote it where it came from there and nobody has decided otherwise since."""
+    if not is_rated(outcome):
+        return None
+    foreign = trial.foreign
+    if foreign and foreign.written and foreign.format.startswith("tau2") and not trial.row.judged_outcome:
+        return dict(foreign.written)
+    return _reward_info(trial, outcome, termination)
 
 
 def _reward_info(trial: TrialExport, outcome: str, termination: str) -> dict[str, Any]:
@@ -210,7 +202,14 @@ def _of_tool(use: ToolUse) -> list[dict[str, Any]]:
 
 
 def _start(run: RunExport, trial: TrialExport) -> datetime:
-    """Return when the call began as nearly as its row says."""
+    """Return when the call began as nearly as its row, or the file it came from, says."""
+    if trial.foreign and trial.foreign.started_at:
+        try:
+            said = datetime.fromisoformat(trial.foreign.started_at)
+        except ValueError:
+            return run.started_at
+        # Without a zone there and without one here: the same text.
+        return said if said.tzinfo else said.replace(tzinfo=UTC)
     return trial.started_at or trial.ended_at or run.started_at
 
 

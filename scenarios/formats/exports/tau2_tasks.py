@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from scenarios.domains.base import CallerBrief, DbAssertion, GoldAction, ScenarioSpec
+from scenarios.formats.foreign_tasks import tau2_definition
 from scenarios.formats.reference_records import TrialExport, VerdictRecord
 from scenarios.scoring.evidence import Evidence
 from scenarios.scoring.upstream import checks
@@ -28,17 +29,25 @@ def domain_of(scenario: str) -> str:
 
 
 def task_id(trial: TrialExport) -> str:
-    """Return the id of a trial's task: the benchmark's own, failing that the scenario's name."""
+    """Return the id of a trial's task: that of the file it came from, else the benchmark's own, else its name."""
+    if trial.foreign and trial.foreign.task_id:
+        return trial.foreign.task_id
     return trial.spec.task_id if trial.spec else trial.scenario
 
 
 def task(trial: TrialExport) -> dict[str, Any]:
-    """Return the task of a trial; of a scenario that the code has dropped only what its row knows."""
+    """Return the task of a trial: the file's own where it came from one of tau2's.
+
+    Of a scenario that the code has dropped there is only what its row knows.
+    """
+    definition = tau2_definition(trial.foreign) if trial.foreign else None
+    if definition is not None:
+        return dict(definition)
     spec = trial.spec
     if spec is None:
-        return _task(trial.scenario, CallerBrief(goal=""), trial.scenario)
+        return _task(task_id(trial), CallerBrief(goal=""), trial.scenario)
     described = spec.extra.get("description") or {}
-    made = _task(spec.task_id, spec.caller, spec.name)
+    made = _task(task_id(trial), spec.caller, spec.name)
     made["description"] = {name: described.get(name) for name in ("purpose", "relevant_policies", "notes")}
     made["user_scenario"]["persona"] = spec.persona or None
     made["ticket"] = spec.extra.get("ticket") or None
@@ -142,11 +151,14 @@ def _action(task: str, number: int, action: GoldAction) -> dict[str, Any]:
 
 
 def _assertion(assertion: DbAssertion) -> dict[str, Any]:
+    value, arguments = assertion.assert_value, assertion.arguments
+    if not isinstance(value, bool):  # tau2 asserts that something is true or false, nothing else
+        value, arguments = True, {**arguments, "expected_value": value}
     return {
         "env_type": _ROLES[assertion.side],
         "func_name": assertion.func_name,
-        "arguments": assertion.arguments,
-        "assert_value": assertion.assert_value,
+        "arguments": arguments,
+        "assert_value": value,
         "message": assertion.message or None,
     }
 

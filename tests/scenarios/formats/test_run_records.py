@@ -2,8 +2,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from scenarios.formats.run_records import run_export, trial_exports
-from scenarios.models import Scenario, TrialEvent
+from scenarios.formats.exports.tables import TRIALS_CSV
+from scenarios.formats.run_records import export_of, run_export, trial_exports
+from scenarios.models import EffectiveVerdict, ForeignResult, JudgeVersion, Review, Scenario, TrialEvent, Verdict
 from tests.factories import make_run
 from tests.scenarios.formats.stored import NAMES, store_call, stored_run
 
@@ -75,3 +76,55 @@ def test_rows_are_only_read() -> None:
     before = TrialEvent.objects.count(), Scenario.objects.count()
     list(trial_exports(run))
     assert (TrialEvent.objects.count(), Scenario.objects.count()) == before
+
+
+def test_an_imported_call_has_the_task_and_the_words_of_its_file() -> None:
+    run = make_run(1, 1, ("fail",))
+    run.config["imported"] = {"format": "tau_bench"}
+    trial = run.trials.get()
+    ForeignResult.objects.create(
+        trial=trial,
+        place="[0]",
+        task_id="5",
+        mapped="fail",
+        task={"instruction": "Cancel.", "actions": [{"name": "cancel", "kwargs": {}}], "outputs": []},
+        written={"reward": 0.0},
+        facts={"started_at": "2025-08-01T16:00:00"},
+    )
+    run.trials.update(is_timed=False, duration_ms=None)
+    (export,) = trial_exports(run)
+    assert export.foreign is not None
+    assert (export.foreign.format, export.foreign.started_at) == ("tau_bench", "2025-08-01T16:00:00")
+    assert export.spec is not None
+    assert (export.spec.task_id, export.spec.caller.goal) == ("5", "Cancel.")
+    assert export.reference_actions is None
+    assert export.duration_ms is None
+
+
+def test_without_calls_no_event_is_read() -> None:
+    run = stored_run()
+    with CaptureQueriesContext(connection) as queries:
+        exports = list(trial_exports(run, with_calls=False))
+    assert not any("scenarios_trialevent" in query["sql"] for query in queries)
+    assert [export.call.end_reason for export in exports] == [None, None]
+    assert all(export.verdicts for export in exports)
+
+
+def test_people_who_ruled_and_judges_are_named() -> None:
+    run = stored_run()
+    verdict = Verdict.objects.get(trial__run=run, signal="nl_assertion")
+    verdict.judge = JudgeVersion.objects.get()
+    verdict.save()
+    review = Review.objects.create(verdict=verdict, rater="kim", stage="revealed", ruling="fail")
+    EffectiveVerdict.objects.create(verdict=verdict, passed=False, by="reviewer", review=review, is_overruling=True)
+    (first, _) = trial_exports(run)
+    (ruling,) = first.verdicts
+    assert (ruling.passed, ruling.effective, ruling.ruled_by, ruling.judge) == (True, False, "reviewer", "strict m f")
+
+
+def test_an_export_chooses_among_ended_trials() -> None:
+    run = make_run(3, 1, ("pass", "fail", "queued"))
+    export = export_of(run, TRIALS_CSV, trials=run.trials.exclude(outcome="pass"), chosen="no pass")
+    assert [trial.outcome for trial in export.trials()] == ["fail"]
+    assert [trial.outcome for trial in export.trials()] == ["fail"]  # read anew
+    assert (export.run.not_ended, export.run.trial_count, export.chosen) == (1, 3, "no pass")

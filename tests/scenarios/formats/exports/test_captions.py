@@ -9,7 +9,7 @@ import webvtt
 from scenarios import events
 from scenarios.formats.exports import captions
 from scenarios.formats.reference_records import TrialExport
-from tests.scenarios.formats.exports.samples import export, held, nasty, written
+from tests.scenarios.formats.exports.samples import ROW, export, held, nasty, written
 from tests.scenarios.formats.records import HAPPENED
 from tests.scenarios.scoring.cases import said
 
@@ -91,3 +91,8 @@ def test_a_run_is_a_zip_with_a_file_a_call() -> None:
 def test_known_keys_are_taken_out() -> None:
     happened = (HAPPENED[0], said("user", 1, "it is top-secret-value"), HAPPENED[-1])
     assert "it is [REDACTED]" in vtt([held(happened=happened)])
+
+
+def test_a_call_without_times_says_so() -> None:
+    unknown = held(row=replace(ROW, is_timed=False))
+    assert "NOTE Times are unknown: the file that this call came from has none." in vtt([unknown])

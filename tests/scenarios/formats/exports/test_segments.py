@@ -1,9 +1,10 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from scenarios.formats.exports import segments
 from scenarios.formats.reference_run import export_folder
-from tests.scenarios.formats.exports.samples import NASTY, export, held, nasty, written
+from tests.scenarios.formats.exports.samples import NASTY, ROW, export, held, nasty, written
 from tests.scenarios.formats.records import RUN
 
 WHOLE = NASTY.replace("\ud800", "?")
@@ -68,3 +69,10 @@ def test_hostile_texts_come_back_as_they_were() -> None:
 def test_a_run_of_nothing_is_an_empty_list() -> None:
     assert json.loads(written(segments.SEGLST, export([]))) == []
     assert written(segments.RTTM, export([])) == b""
+
+
+def test_a_call_without_times_says_so() -> None:
+    unknown = export([held(row=replace(ROW, is_timed=False, duration_ms=None))])
+    assert json.loads(written(segments.SEGLST, unknown))[0]["times"] == "unknown"
+    head = json.loads(written(segments.CALL_JSONL, unknown).splitlines()[0])
+    assert (head["duration_ms"], head["note"][:17]) == (None, "Times are unknown")

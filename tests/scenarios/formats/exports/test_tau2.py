@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scenarios import domains
-from scenarios.domains.base import GoldAction, ScenarioSpec
+from scenarios.domains.base import DbAssertion, GoldAction, ScenarioSpec
 from scenarios.formats.exports import tau2
 from scenarios.formats.exports.form import CannotExport
 from scenarios.formats.exports.tau2_tasks import task
@@ -15,7 +15,7 @@ from scenarios.formats.imports.comparison import rescore
 from scenarios.formats.imports.detect import open_import
 from scenarios.formats.imports.records import ImportedRun, ImportedTrial
 from scenarios.formats.imports.source import stream
-from scenarios.formats.reference_records import SignalRecord, TrialExport, VerdictRecord
+from scenarios.formats.reference_records import ForeignRecord, SignalRecord, TrialExport, VerdictRecord
 from scenarios.scoring.evidence import read_events
 from scenarios.scoring.results import OUTCOMES
 from tests.scenarios.formats.exports.samples import (
@@ -33,6 +33,7 @@ from tests.scenarios.formats.exports.samples import (
 from tests.scenarios.formats.exports.tau2_schema import Results
 from tests.scenarios.formats.imports.files import real
 from tests.scenarios.formats.records import RUN, claim, ended
+from tests.scenarios.scoring.cases import spec
 from tests.scenarios.scoring.whole_calls import play, score
 
 DOMAINS = ("tau2_airline", "tau2_retail", "tau2_telecom")
@@ -54,12 +55,12 @@ def back(folder: Path, *trials: TrialExport, **facts: Any) -> tuple[ImportedRun,
     return run, found
 
 
-def played(spec: ScenarioSpec, actions: Sequence[GoldAction], number: int = 1) -> TrialExport:
+def played(of: ScenarioSpec, actions: Sequence[GoldAction], number: int = 1) -> TrialExport:
     """Return a call on a real domain in which these actions are made, scored as it would have been."""
-    happened, scored = play(spec, actions), score(spec, actions)
+    happened, scored = play(of, actions), score(of, actions)
     states = {name: state for state, names in scored.decision.success_breakdown.items() for name in names}
     return TrialExport(
-        scenario=spec.name,
+        scenario=of.name,
         number=number,
         outcome=scored.decision.outcome,
         other_outcome=scored.decision.other_outcome or "",
@@ -67,7 +68,7 @@ def played(spec: ScenarioSpec, actions: Sequence[GoldAction], number: int = 1) -
         by_inaction=scored.decision.by_inaction,
         call=read_events(happened),
         events=happened,
-        success_signals=spec.success_signals,
+        success_signals=of.success_signals,
         signals=tuple(
             SignalRecord(result.signal, states.get(result.signal, "not_applicable"), result.value, result.detail)
             for result in scored.results
@@ -77,7 +78,7 @@ def played(spec: ScenarioSpec, actions: Sequence[GoldAction], number: int = 1) -
             for result in scored.results
             for row in result.verdicts
         ),
-        spec=spec,
+        spec=of,
         started_at=STARTED,
         ended_at=ENDED,
         row=ROW,
@@ -86,8 +87,8 @@ def played(spec: ScenarioSpec, actions: Sequence[GoldAction], number: int = 1) -
 
 def some(name: str, count: int) -> list[ScenarioSpec]:
     """Return scenarios of a domain, spread over all of it, those with calls by the agent to make first."""
-    specs = [spec for spec in domains.load()[name].scenarios() if any(a.side == "agent" for a in spec.gold_actions)]
-    specs = [spec for spec in specs if not spec.name.startswith("tau2_telecom_workflow")]
+    specs = [one for one in domains.load()[name].scenarios() if any(a.side == "agent" for a in one.gold_actions)]
+    specs = [one for one in specs if not one.name.startswith("tau2_telecom_workflow")]
     return specs[:: max(1, len(specs) // count)][:count]
 
 
@@ -107,8 +108,8 @@ def test_the_data_model_reads_upstreams_own_files(path: str) -> None:
 @pytest.mark.parametrize("name", DOMAINS)
 def test_the_importer_reads_a_run_back_and_its_verdicts_agree(name: str, tmp_path: Path) -> None:
     calls = []
-    for spec in some(name, 6):
-        calls += [played(spec, spec.gold_actions), played(spec, spec.gold_actions[:1], number=2)]
+    for one in some(name, 6):
+        calls += [played(one, one.gold_actions), played(one, one.gold_actions[:1], number=2)]
     results, _ = load(*calls, domain=name)
     assert results.info.environment_info.domain_name == name.removeprefix("tau2_")
     run, trials = back(tmp_path, *calls, domain=name)
@@ -129,8 +130,8 @@ def test_the_importer_reads_a_run_back_and_its_verdicts_agree(name: str, tmp_pat
 @pytest.mark.usefixtures("benchmarks")
 @pytest.mark.parametrize("name", DOMAINS)
 def test_a_task_is_the_one_of_the_benchmark(name: str) -> None:
-    for spec in domains.load()[name].scenarios():
-        assert task(held(spec=spec, scenario=spec.name))["id"] == spec.task_id
+    for each in domains.load()[name].scenarios():
+        assert task(held(spec=each, scenario=each.name))["id"] == each.task_id
     (one, *_) = some(name, 1)
     made = task(held(spec=one, scenario=one.name))
     assert [action["name"] for action in made["evaluation_criteria"]["actions"]] == [a.tool for a in one.gold_actions]
@@ -258,3 +259,75 @@ def test_a_scenario_that_is_gone_has_what_its_row_knows() -> None:
 
 def test_a_run_of_nothing_is_a_file() -> None:
     assert load()[0].simulations == []
+
+
+def foreign(termination: str, written_: dict[str, Any] | None = None, **facts: Any) -> TrialExport:
+    """Return a call that came from a file of tau2's."""
+    told = {
+        "id": "77",
+        "description": None,
+        "user_scenario": {"persona": None, "instructions": "Call."},
+        "ticket": None,
+        "initial_state": None,
+        "evaluation_criteria": None,
+    }
+    record = ForeignRecord("tau2", termination, "77", told, written_, started_at="2025-08-01T16:16:37.053887")
+    return held(foreign=record, row=replace(ROW, end_reason=""), **facts)
+
+
+def test_what_came_from_tau2_goes_back_as_it_was() -> None:
+    verdict = {"reward": 0.0, "db_check": {"db_match": True, "db_reward": 1.0}, "reward_basis": ["DB", "COMMUNICATE"]}
+    results, data = load(foreign("max_steps", verdict, outcome="fail", other_outcome="fail"))
+    (one,) = results.simulations
+    assert (one.task_id, one.termination_reason, one.start_time) == ("77", "max_steps", "2025-08-01T16:16:37.053887")
+    assert data["simulations"][0]["reward_info"] == verdict
+    assert data["tasks"][0]["user_scenario"]["instructions"] == "Call."
+
+
+def test_a_verdict_that_people_changed_is_ours() -> None:
+    changed = foreign("user_stop", {"reward": 0.0}, outcome="pass", other_outcome="pass")
+    results, _ = load(replace(changed, row=replace(changed.row, judged_outcome="fail")))
+    assert results.simulations[0].reward_info is not None
+    assert results.simulations[0].reward_info.reward == 1.0
+
+
+def test_an_end_that_upstream_does_not_know_keeps_the_outcome_in_the_figures() -> None:
+    told = {("goodbye", "pass"): "user_stop", ("goodbye", "fail"): "user_stop", ("timeout", "fail"): "timeout"}
+    for (said, outcome), termination in told.items():
+        results, _ = load(foreign(said, None, outcome=outcome, other_outcome=outcome))
+        assert results.simulations[0].termination_reason == termination
+    for outcome, termination in (("pass", "agent_stop"), ("fail", "unexpected_error")):
+        nothing = held(happened=(), outcome=outcome, row=replace(ROW, end_reason=""))
+        assert load(nothing)[0].simulations[0].termination_reason == termination
+
+
+def test_a_run_that_came_from_tau2_has_its_own_head() -> None:
+    config = {
+        **RUN.config,
+        "agent": {"slug": "a", "model": "m", "implementation": "llm_agent", "parameters": {"llm_args": {"seed": 1}}},
+        "caller": {"slug": "u", "model": "m", "parameters": {"global_simulation_guidelines": "Play."}},
+        "limits": {"max_steps": 200, "max_errors": 10},
+        "imported": {"git_commit": "abc", "num_trials": 4, "seed": 300},
+    }
+    info = load(foreign("user_stop"), config=config, imported_from="results.json")[0].info
+    assert (info.git_commit, info.num_trials, info.seed) == ("abc", 4, 300)
+    assert (info.max_steps, info.max_errors) == (200, 10)
+    assert (info.agent_info.implementation, info.agent_info.llm_args) == ("llm_agent", {"seed": 1})
+    assert info.user_info.global_simulation_guidelines == "Play."
+
+
+def test_a_call_without_times_says_so() -> None:
+    unknown = foreign("user_stop")
+    unknown = replace(unknown, row=replace(unknown.row, is_timed=False, duration_ms=None))
+    results, data = load(unknown)
+    assert results.simulations[0].duration == 0.0
+    assert data["simulations"][0]["info"]["callboard"]["has_times"] is False
+
+
+def test_an_assertion_that_is_no_yes_or_no_still_fits() -> None:
+    asserted = DbAssertion("balance", {"guest": "g"}, "agent", assert_value=18.4, message="is 18.40")
+    results, _ = load(held(spec=spec(db_assertions=(asserted,))))
+    criteria = results.tasks[0].evaluation_criteria
+    assert criteria is not None
+    (one,) = criteria.env_assertions or ()
+    assert (one.arguments, one.assert_value) == ({"guest": "g", "expected_value": 18.4}, True)
