@@ -10,8 +10,6 @@ from websockets.exceptions import ConnectionClosed
 from bots.bridge.wire import AudioFrame, Message, encode, encode_audio, read_frame
 from bots.party.speech.tones import decode
 
-QUIET = b"\0"
-
 
 class FakeVoice:
     """One socket: what it was told, what it hears, and ways to speak."""
@@ -43,21 +41,27 @@ Turn = Callable[[FakeVoice, str], Awaitable[None]]
 
 
 @asynccontextmanager
-async def fake_voice(answer: Turn, *, quiet_s: float = 0.8) -> AsyncIterator[str]:
+async def fake_voice(
+    answer: Turn, *, quiet_s: float = 0.8, on_sound: Callable[[FakeVoice], Awaitable[None]] | None = None
+) -> AsyncIterator[str]:
     """Serve a party that answers each turn with ``answer``; yields its address.
 
-    It takes a turn to be over after so much silence in what it hears, by its length, not by the clock.
+    It takes a turn to be over after so much silence in what it hears, by its length, not by the clock. ``on_sound`` is
+    begun once, with the first sound.
     """
 
     async def handle(socket: ServerConnection) -> None:
         party = FakeVoice(socket)
         quiet = 0
+        started: list[asyncio.Task[None]] = []
         try:
             async for payload in socket:
                 frame = read_frame(payload)
                 if isinstance(frame, AudioFrame):
                     is_quiet = not any(frame.pcm)
                     quiet = quiet + len(frame.pcm) if is_quiet else 0
+                    if on_sound is not None and not is_quiet and not started:
+                        started.append(asyncio.ensure_future(on_sound(party)))
                     if not is_quiet or party.heard:
                         party.heard += frame.pcm
                     if party.heard and quiet >= quiet_s * 32_000:

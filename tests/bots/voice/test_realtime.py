@@ -1,12 +1,24 @@
 """Voice calls in real time, spoken in tones."""
 
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from bots.party.speech.tones import encode
 from tests.bots.conftest import Stage
 from tests.bots.endpoint import Ask, say, use
+from tests.bots.voice.fake_voice import FakeVoice, fake_voice
+from tests.bots.voice.sound import channels, check_turns
 
-TONES = {"agent": {"service": "tones"}, "caller": {"service": "tones"}}
+SPEECH = {"service": "tones"}
+TONES: dict[str, Any] = {"channel": "voice", "clock": "realtime", "voice": {"agent": SPEECH, "caller": SPEECH}}
 
 
-async def test_a_spoken_call(stage: Stage) -> None:
+def recording(recordings: Path) -> Path:
+    return recordings / "1" / "toy_calls__sell" / "1" / "attempt1.wav"
+
+
+async def test_a_call_from_greeting_to_end_tool(stage: Stage, recordings: Path) -> None:
     stage.script(
         agent=[
             say("Hello, how can I help?"),
@@ -15,8 +27,54 @@ async def test_a_spoken_call(stage: Stage) -> None:
         ],
         caller=[say("Please sell me ticket A1.")],
     )
-    held = await stage.hold(channel="voice", clock="realtime", voice=TONES)
-    print(held.failure)
-    for e in held.record.events:
-        print(e.seq, e.at_ms, e.kind, e.side, str(e.data)[:200])
+    held = await stage.hold(**TONES)
     assert held.failure is None
+    turns = held.record.of("turn.ended")
+    assert [(turn["said"], turn["heard"]) for turn in turns] == [
+        ("Hello, how can I help?", "Hello, how can I help?"),
+        ("Please sell me ticket A1.", "Please sell me ticket A1."),
+        ("Sold. Goodbye!", None),
+    ]
+    assert held.end["reason"] == "end_tool"
+    check_turns(recording(recordings), turns)
+    left, _ = channels(recording(recordings))
+    assert abs(len(left) / 16 - held.end["duration_ms"]) <= 1
+    # The caller's and the agent's answers; the greeting answers nobody's speech.
+    measured = held.record.of("latency.measured")
+    assert [row["turn"] for row in measured] == [2, 3]
+    for row in measured:
+        assert abs(sum(row["parts"].values()) - row["response_ms"]) < 0.5
+        assert row["response_ms"] >= 800
+        assert {"endpointing", "stt", "model", "tts", "transport"} <= row["parts"].keys()
+    assert "audio ticks came over 20 ms late" in held.record.notes()
+
+
+async def test_an_agent_that_is_interrupted_stops_and_the_record_says_how_far_it_came(
+    stage: Stage, recordings: Path
+) -> None:
+    long_speech = "Let me tell you all about our tickets. " * 12
+    cut_in = "Stop, please."
+
+    stage.script(agent=[say(long_speech), say("Of course. Goodbye!", Ask("end_conversation"))], caller=[])
+    voice = {"agent": SPEECH, "caller": SPEECH, "interruptions": True}
+    async with fake_voice(_silent, on_sound=lambda party: _cut_in(party, cut_in)) as address:
+        stage.caller = {"address": address, "model": ""}
+        held = await stage.hold(**{**TONES, "voice": voice})
+    assert held.failure is None
+    first, *_ = held.record.of("turn.ended", "agent")
+    assert first["interrupted"] is True
+    assert len(first["said"]) < len(long_speech) / 2
+    assert ("agent", "Of course. Goodbye!") in held.record.said()
+    (heard,) = [turn["heard"] for turn in held.record.of("turn.ended", "user")]
+    assert heard == cut_in
+    check_turns(recording(recordings), held.record.of("turn.ended"))
+
+
+async def _silent(party: FakeVoice, text: str) -> None:
+    pass
+
+
+async def _cut_in(party: FakeVoice, words: str) -> None:
+    await asyncio.sleep(1)
+    await party.speak(encode(words))
+    await party.complete(words)
