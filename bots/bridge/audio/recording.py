@@ -12,7 +12,7 @@ from pathlib import Path
 
 from django.core.files import File
 from django.core.files.base import ContentFile
-from django.core.files.storage import Storage, default_storage
+from django.core.files.storage import FileSystemStorage, Storage, default_storage
 
 from bots.bridge.audio.pcm import RATE
 from bots.bridge.audio.peaks import Peaks
@@ -68,29 +68,29 @@ class Recording:
         await asyncio.to_thread(self._close)
 
     def _path(self) -> Path:
-        try:
+        if isinstance(self._storage, FileSystemStorage):
             return Path(self._storage.path(self.name))
-        except NotImplementedError:
-            self._spool = tempfile.TemporaryDirectory(prefix="callboard-")
-            return Path(self._spool.name) / "call.wav"
+        self._spool = tempfile.TemporaryDirectory(prefix="callboard-")
+        return Path(self._spool.name) / "call.wav"
 
     def _close(self) -> None:
         try:
             if self._wav is not None:
                 self._wav.close()
                 if self._spool is not None:
+                    self._storage.delete(self.name)  # of an attempt that was broken off and is held again
                     with self._wav.path.open("rb") as file:
                         self._storage.save(self.name, File(file))
             peaks = peaks_name(self.name)
-            self._storage.delete(peaks)  # of an attempt that was broken off and is held again
+            self._storage.delete(peaks)
             self._storage.save(peaks, ContentFile(self._peaks.as_json().encode()))
-        except OSError as error:
+        except Exception as error:  # whatever a storage of another make raises: the call goes on without its file
             self._break(error)
         finally:
             if self._spool is not None:
                 self._spool.cleanup()
 
-    def _break(self, error: OSError) -> None:
+    def _break(self, error: Exception) -> None:
         if not self.broken:
             log.error("recording %s: %s", self.name, error)
-            self.broken = f"{error.strerror or error}"
+            self.broken = (isinstance(error, OSError) and error.strerror) or f"{type(error).__name__}: {error}"

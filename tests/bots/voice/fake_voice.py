@@ -89,6 +89,6 @@ async def _take(party: FakeVoice, message: Message, answer: Turn) -> None:
             party.turn = data["turn"]
             await answer(party, data["text"])
         case "context":
-            page = {"messages": [], "next": None, "is_settled": True}
+            page: dict[str, object] = {"messages": [], "next": None, "is_settled": True}
             await party.socket.send(encode("server-response", {"t": "context", "d": page}, message.id))
     await asyncio.sleep(0)
