@@ -91,6 +91,10 @@ def _place(partial: str, path: Path) -> None:
         os.link(partial, path)
     except FileExistsError:
         raise CannotExport(f"{path} has come to exist meanwhile: remove it or choose another name") from None
+    except OSError:  # a file system without links: a rename, which would replace, as late as can be
+        if path.exists():
+            raise CannotExport(f"{path} has come to exist meanwhile: remove it or choose another name") from None
+        os.rename(partial, path)
 
 
 @contextmanager

@@ -39,6 +39,17 @@ def test_what_comes_to_exist_while_it_is_written_is_not_replaced_either(tmp_path
     assert [(entry.name, entry.read_text()) for entry in tmp_path.iterdir()] == [("a.xml", "theirs")]
 
 
+def test_a_file_system_without_links_gets_its_file_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*paths: object) -> None:
+        raise PermissionError("no links here")
+
+    monkeypatch.setattr("scenarios.formats.exports.form.os.link", refuse)
+    write_file(junit.FORMAT, ONE, tmp_path / "a.xml")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.xml"]
+
+
 def test_an_error_leaves_nothing_behind(tmp_path: Path) -> None:
     def breaks(what: Export, file: IO[bytes]) -> None:
         file.write(b"half")

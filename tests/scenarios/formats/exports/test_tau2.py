@@ -329,5 +329,5 @@ def test_an_assertion_that_is_no_yes_or_no_still_fits() -> None:
     results, _ = load(held(spec=spec(db_assertions=(asserted,))))
     criteria = results.tasks[0].evaluation_criteria
     assert criteria is not None
-    (one,) = criteria.env_assertions or ()
+    (one,) = criteria.env_assertions or []
     assert (one.arguments, one.assert_value) == ({"guest": "g", "expected_value": 18.4}, True)
