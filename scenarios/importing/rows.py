@@ -55,7 +55,7 @@ def rows_of(
     replay = rescored.replay if rescored else None
     events = list(events_of(call, replay))
     times = [event.at_ms for event in events if event.at_ms is not None]
-    signals = list(_signals(call.verdict, replay))
+    signals = list(_signals(call.verdict, rescored))
     stored = list(_events(call, events, is_timed=bool(times)))
     trial = _trial(
         run,
@@ -161,13 +161,13 @@ def _shortened(value: Any) -> Any:
     return value
 
 
-def _signals(verdict: ForeignVerdict, replay: Replay | None) -> Iterator[SignalResult]:
+def _signals(verdict: ForeignVerdict, rescored: Rescored | None) -> Iterator[SignalResult]:
     """Yield what the file's verdict decides signal by signal; our own replay only where the file is silent."""
     basis = verdict.reward_basis
     gating: set[Signal] = {"db_state_match"}
     if basis:
         gating = {_SIGNAL_OF_BASIS[part] for part in basis if part in _SIGNAL_OF_BASIS}
-    ours = replay.db_match if replay else None
+    replay, ours = (rescored.replay, rescored.ours) if rescored else (None, None)
     matched = verdict.db_match if verdict.db_match is not None else ours
     if matched is not None:
         detail = _database(replay) | {"stored": verdict.db_match, "ours": ours}
@@ -287,7 +287,7 @@ def _foreign(trial: Trial, call: ImportedTrial, replayed: Rescored | str) -> For
         ),
         remarks=storable([asdict(remark) for remark in call.remarks]),
         stored_db_match=call.verdict.db_match,
-        our_db_match=rescored.replay.db_match if rescored else None,
+        our_db_match=rescored.ours if rescored else None,
         today_db_match=rescored.today.db_match if rescored and rescored.today else None,
         agrees=rescored.agrees if rescored else None,
         reasons=[asdict(reason) for reason in rescored.reasons] if rescored else [],
@@ -308,6 +308,7 @@ def _replay(rescored: Rescored) -> dict[str, Any]:
         "actions": [asdict(check) for check in replay.action_checks],
         "communicate": [asdict(check) for check in replay.communicate_checks],
         "predicates": [ruling.passed for ruling in replay.predicates],
+        "same_end": dict(rescored.same_end),
         "today_why_not": rescored.today_why_not,
         "today_reasons": [asdict(reason) for reason in rescored.today_reasons],
     }
