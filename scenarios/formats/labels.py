@@ -91,11 +91,12 @@ class BadLine(NamedTuple):
 
 @dataclass(frozen=True)
 class LabelsRead:
-    """Labels of the good lines, and the bad lines, at most ``MAX_PROBLEMS`` of them listed."""
+    """Labels of the good lines with the numbers of these, and the bad lines, at most ``MAX_PROBLEMS`` of them."""
 
     labels: tuple[LabelRecord, ...]
     problems: tuple[BadLine, ...]
     more_problems: int = 0
+    lines: tuple[int, ...] = ()
 
 
 def claim_id(scenario_fingerprint: str, signal: str, claim: str) -> str:
@@ -128,7 +129,7 @@ def read_labels(text: str, form: Format) -> LabelsRead:
     rows = _json_rows(text, reading) if form == "jsonl" else _csv_rows(text, reading)
     for number, row in rows:
         reading.row(number, row)
-    return LabelsRead(tuple(reading.labels), tuple(reading.problems), reading.more)
+    return LabelsRead(tuple(reading.labels), tuple(reading.problems), reading.more, tuple(reading.lines))
 
 
 class _Wrong(Exception):
@@ -140,6 +141,7 @@ class _Reading:
     """What has been read so far."""
 
     labels: list[LabelRecord] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
     problems: list[BadLine] = field(default_factory=list)
     more: int = 0
     _seen: dict[tuple[str, str, Stage], int] = field(default_factory=dict)
@@ -189,6 +191,7 @@ class _Reading:
             return
         self._seen[key] = line
         self.labels.append(label)
+        self.lines.append(line)
 
 
 def _json_rows(text: str, reading: _Reading) -> Iterator[tuple[int, Mapping[str, Any]]]:
