@@ -3,10 +3,19 @@
 What a ruling makes of a call is settled by ``scenarios.lifecycle.settle`` in the same transaction.
 """
 
-from scenarios.reviewing.disagreements import Disagreement, disagreements
+from scenarios.reviewing.disagreements import Disagreement, disagreements, open_to
 from scenarios.reviewing.queues import KINDS, QueueFilter, choose, make_queue
-from scenarios.reviewing.rulings import Refused, adjudicate, rule, undo, withdraw_adjudication
-from scenarios.reviewing.slots import Progress, hold, keep_draft, progress, progresses, take
+from scenarios.reviewing.rulings import (
+    Refused,
+    adjudicate,
+    blind_ruling,
+    is_outdated,
+    next_stage,
+    rule,
+    undo,
+    withdraw_adjudication,
+)
+from scenarios.reviewing.slots import Progress, drop, hold, keep_draft, progress, progresses, skip, take, waiting
 
 __all__ = [
     "KINDS",
@@ -15,15 +24,22 @@ __all__ = [
     "QueueFilter",
     "Refused",
     "adjudicate",
+    "blind_ruling",
     "choose",
     "disagreements",
+    "drop",
     "hold",
+    "is_outdated",
     "keep_draft",
     "make_queue",
+    "next_stage",
+    "open_to",
     "progress",
     "progresses",
     "rule",
+    "skip",
     "take",
     "undo",
+    "waiting",
     "withdraw_adjudication",
 ]

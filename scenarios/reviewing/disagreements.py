@@ -3,11 +3,12 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from scenarios.lifecycle import counting_reviews
-from scenarios.models import Review, Verdict
+from scenarios.models import EffectiveVerdict, Review, Verdict
 
 _RULED = (Review.Ruling.PASS, Review.Ruling.FAIL)
 
@@ -29,7 +30,7 @@ class Disagreement:
 
 def disagreements(verdicts: QuerySet[Verdict] | None = None, *, settled: bool = False) -> list[Disagreement]:
     """Return what waits for an adjudicator, oldest first; with ``settled`` also what one has ruled on."""
-    reviews = Review.objects.select_related("verdict").order_by("pk")
+    reviews = Review.objects.filter(verdict__in=_candidates(settled)).select_related("verdict__trial").order_by("pk")
     if verdicts is not None:
         reviews = reviews.filter(verdict__in=verdicts)
     by_verdict: dict[int, list[Review]] = defaultdict(list)
@@ -37,6 +38,29 @@ def disagreements(verdicts: QuerySet[Verdict] | None = None, *, settled: bool = 
         by_verdict[review.verdict_id].append(review)
     found = [_disagreement(rows) for rows in by_verdict.values()]
     return [one for one in found if one is not None and (settled or not one.is_settled)]
+
+
+def open_to(person: Any) -> list[Disagreement]:
+    """Return the disagreements that this person may settle: they did not review the claim themselves."""
+    own = set(Review.objects.filter(rater=person.get_username()).values_list("verdict_id", flat=True).distinct())
+    found = disagreements()
+    if not own:
+        return found
+    took_part = Review.objects.filter(
+        rater=person.get_username(), verdict__in=[one.verdict_id for one in found if one.verdict_id in own]
+    ).exclude(stage=Review.Stage.ADJUDICATION)
+    parties = set(took_part.values_list("verdict_id", flat=True))
+    return [one for one in found if one.verdict_id not in parties]
+
+
+def _candidates(settled: bool) -> QuerySet[Review, int]:
+    """Return the verdicts that somebody ruled otherwise on than the judge, or than somebody else: a superset."""
+    ruled = Review.objects.filter(ruling__in=_RULED).order_by()
+    if not settled:
+        ruled = ruled.exclude(verdict__effective__by=EffectiveVerdict.By.ADJUDICATOR)
+    other = Q(ruling=Review.Ruling.PASS, verdict__passed=False) | Q(ruling=Review.Ruling.FAIL, verdict__passed=True)
+    # Without a ruling of the judge only people can differ; two rulings that differ are never both the judge's.
+    return ruled.filter(other | ~Q(verdict__error="")).values_list("verdict", flat=True)
 
 
 def _disagreement(rows: Sequence[Review]) -> Disagreement | None:

@@ -1,9 +1,10 @@
 """Giving a ruling: blind first, then kept or changed; taken back; settled by an adjudicator."""
 
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from scenarios.lifecycle import settle
@@ -15,24 +16,42 @@ Stage, Ruling = Review.Stage, Review.Ruling
 RULINGS = (Ruling.PASS, Ruling.FAIL, Ruling.CANNOT_TELL)
 
 
+# What is in the way: no ruling, no reason, the lease is gone, the item is done, the page is old, the claim is another
+# by now, or the person is party to it.
+Why = Literal["ruling", "reason", "lost", "done", "stale", "changed", "own"]
+
+
 class Refused(Exception):
-    """Why a ruling was not taken, and what to do; what was typed is kept as a draft."""
+    """Why a ruling was not taken, and what to do; what was typed is kept as a draft. ``why`` is for machines."""
+
+    def __init__(self, message: str, why: Why) -> None:
+        super().__init__(message)
+        self.why = why
 
 
 def rule(
-    slot: ReviewSlot, person: Any, lease: UUID | None, ruling: str, comment: str = "", *, submit_key: str | None = None
+    slot: ReviewSlot,
+    person: Any,
+    lease: UUID | None,
+    ruling: str,
+    comment: str = "",
+    *,
+    submit_key: str | None = None,
+    shown: str = "",
 ) -> Review:
     """Take a ruling on a leased item: the blind one first, where the queue is blind, then the one after the reveal.
 
-    "Cannot tell", and a ruling changed after the reveal, need a reason. The same ``submit_key`` is taken once. Refused
-    says why nothing was taken: the lease went to somebody else, or the claim is another by now.
+    "Cannot tell", and a ruling changed after the reveal, need a reason. The same ``submit_key`` is taken once.
+    ``shown`` is the stage that the page was in ('': any). Refused says why nothing was taken: the lease went to
+    somebody else, the page is old, or the claim is another by now.
     """
     if submit_key and (sent := Review.objects.filter(submit_key=submit_key, rater=person.get_username()).first()):
         return sent
     keep_draft(slot.item, person, comment)
     _check(slot, person, lease, ruling)
-    before = blind_ruling(slot, person)
-    stage = Stage.BLIND if slot.item.queue.is_blind and before is None else Stage.REVEALED
+    before, stage = blind_ruling(slot, person), next_stage(slot, person)
+    if shown and shown != stage:
+        raise Refused("you have ruled on this item in another window: here it is as it stands now", "stale")
     _check_reason(ruling, comment, changed=before is not None and before.ruling != ruling)
     verdict = slot.item.verdict
     try:
@@ -63,10 +82,35 @@ def blind_ruling(slot: ReviewSlot, person: Any) -> Review | None:
     return given if given is not None and given.stage == Stage.BLIND and given.ruling != Ruling.WITHDRAWN else None
 
 
+def next_stage(slot: ReviewSlot, person: Any) -> Stage:
+    """Return the stage of a person's next ruling on an item.
+
+    Who has ruled on the claim before, in whatever queue, has seen the judge's ruling: taking theirs back does not make
+    the next one blind.
+    """
+    if not slot.item.queue.is_blind or has_seen(slot.item.verdict, person):
+        return Stage.REVEALED
+    return Stage.BLIND
+
+
+def has_seen(verdict: Verdict, person: Any) -> bool:
+    """Return whether a person was shown a judge's ruling on this claim and record."""
+    same = Q(verdict=verdict)
+    if verdict.subject:
+        same |= Q(verdict__subject=verdict.subject)
+    return Review.objects.filter(same, rater=person.get_username()).exists()
+
+
+def is_outdated(verdict: Verdict) -> bool:
+    """Return whether the call was held or scored again since, on another record or with another claim in this place."""
+    newest = Verdict.objects.filter(trial=verdict.trial_id, signal=verdict.signal, index=verdict.index).first()
+    return newest is not None and newest.pk != verdict.pk and newest.subject != verdict.subject
+
+
 def undo(slot: ReviewSlot, person: Any) -> None:
     """Take back a person's rulings on an item and lease it to them again; both stay in the history."""
     if slot.reviewer_id != person.pk:
-        raise Refused("this item was ruled on by somebody else: only they can take it back")
+        raise Refused("this item was ruled on by somebody else: only they can take it back", "own")
     with transaction.atomic():
         given = Review.objects.filter(item=slot.item, rater=person.get_username()).order_by("-pk")
         for stage in (Stage.REVEALED, Stage.BLIND):
@@ -79,17 +123,19 @@ def undo(slot: ReviewSlot, person: Any) -> None:
         settle([slot.item.verdict.trial_id])
 
 
-def adjudicate(verdict: Verdict, person: Any, ruling: str, reason: str) -> Review:
+def adjudicate(verdict: Verdict, person: Any, ruling: str, reason: str, *, submit_key: str | None = None) -> Review:
     """Settle a disagreement; Refused: no reason, no ruling, or the adjudicator is one of those who disagree."""
+    if submit_key and (sent := Review.objects.filter(submit_key=submit_key, rater=person.get_username()).first()):
+        return sent
     if ruling not in (Ruling.PASS, Ruling.FAIL):
-        raise Refused("an adjudicator rules that the claim holds or does not hold")
+        raise Refused("an adjudicator rules that the claim holds or does not hold", "ruling")
     if not reason.strip():
-        raise Refused("say why: those who are overruled will read it")
+        raise Refused("say why: those who are overruled will read it", "reason")
     own = Review.objects.filter(verdict=verdict, rater=person.get_username()).exclude(stage=Stage.ADJUDICATION)
     if own.exists():
-        raise Refused("you reviewed this claim yourself: somebody else has to settle it")
+        raise Refused("you reviewed this claim yourself: somebody else has to settle it", "own")
     with transaction.atomic():
-        review = _append(verdict, person, Stage.ADJUDICATION, ruling, reason)
+        review = _append(verdict, person, Stage.ADJUDICATION, ruling, reason, submit_key=submit_key)
         settle([verdict.trial_id])
     return review
 
@@ -98,14 +144,20 @@ def withdraw_adjudication(verdict: Verdict, person: Any) -> None:
     """Take back a person's own adjudication; the reviews count again."""
     last = Review.objects.filter(verdict=verdict, rater=person.get_username(), stage=Stage.ADJUDICATION).last()
     if last is None or last.ruling == Ruling.WITHDRAWN:
-        raise Refused("there is no ruling of yours to take back")
+        raise Refused("there is no ruling of yours to take back", "done")
     with transaction.atomic():
         _append(verdict, person, Stage.ADJUDICATION, Ruling.WITHDRAWN, "")
         settle([verdict.trial_id])
 
 
 def _append(
-    verdict: Verdict, person: Any, stage: str, ruling: str, comment: str, slot: ReviewSlot | None = None
+    verdict: Verdict,
+    person: Any,
+    stage: str,
+    ruling: str,
+    comment: str,
+    slot: ReviewSlot | None = None,
+    submit_key: str | None = None,
 ) -> Review:
     return Review.objects.create(
         verdict=verdict,
@@ -116,27 +168,26 @@ def _append(
         ruling=ruling,
         comment=storable(comment)[:MAX_COMMENT],
         fingerprint=verdict.fingerprint,
+        submit_key=submit_key or None,
     )
 
 
 def _check(slot: ReviewSlot, person: Any, lease: UUID | None, ruling: str) -> None:
     if ruling not in RULINGS:
-        raise Refused(f"{ruling!r} is no ruling: give {', '.join(RULINGS)}")
+        raise Refused(f"{ruling!r} is no ruling: give {', '.join(RULINGS)}", "ruling")
     current = ReviewSlot.objects.get(pk=slot.pk)
     if current.done_at is not None and current.reviewer_id == person.pk:
-        raise Refused("you have ruled on this item already: take that back first (z)")
+        raise Refused("you have ruled on this item already: take that back first (z)", "done")
     if current.reviewer_id != person.pk or current.lease != lease or hold(current, person) is None:
-        raise Refused("your lease ran out and somebody else has the item now; your comment is kept. Take the next one")
-    verdict = slot.item.verdict
-    newest = Verdict.objects.filter(trial=verdict.trial_id, signal=verdict.signal, index=verdict.index).first()
-    if newest is not None and newest.pk != verdict.pk and newest.subject != verdict.subject:
-        raise Refused("the call was held or scored again since, and this claim's record is another now: skip the item")
+        raise Refused("your lease ran out and somebody else has this item now; your comment is kept", "lost")
+    if is_outdated(slot.item.verdict):
+        raise Refused("the call was held or scored again since, and this claim's record is another now", "changed")
 
 
 def _check_reason(ruling: str, comment: str, *, changed: bool) -> None:
     if comment.strip():
         return
     if ruling == Ruling.CANNOT_TELL:
-        raise Refused("say in the comment why it cannot be told: that helps whoever mends the claim")
+        raise Refused("say in the comment why it cannot be told: that helps whoever mends the claim", "reason")
     if changed:
-        raise Refused("say in the comment why you changed your ruling after seeing the judge's")
+        raise Refused("say in the comment why you changed your ruling after seeing the judge's", "reason")

@@ -35,16 +35,20 @@ class Progress:
         return self.done == self.reviews
 
 
-def take(queue: ReviewQueue, person: Any) -> ReviewSlot | None:
-    """Return the person's next item, leased to them: the one they hold, else the first that is free for them.
+def take(queue: ReviewQueue, person: Any, after: int = 0) -> ReviewSlot | None:
+    """Return the person's next item, leased to them: the one they held last, else the first that is free for them.
 
-    None: nothing is left that this person may review. An item is offered to a person once.
+    ``after`` is the position from which free ones are looked for; those before it come last (what was skipped).
+    None: nothing is left that this person may review, or the queue is closed. An item is offered to a person once.
     """
-    held = _open(queue).filter(reviewer=person).order_by("item__position").first()
+    held = _open(queue).filter(reviewer=person).order_by("-leased_until").first()
     if held is not None and (mine := hold(held, person)) is not None:
         return mine
+    if queue.closed_at is not None:
+        return None
     for _ in range(_TRIES):
-        slot = _free(queue, person).first()
+        free = _free(queue, person)
+        slot = free.filter(item__position__gt=after).first() or free.first()
         if slot is None:
             return None
         if (taken := hold(slot, person)) is not None:
@@ -66,6 +70,17 @@ def hold(slot: ReviewSlot, person: Any) -> ReviewSlot | None:
     except IntegrityError:  # the person holds another slot of this item
         return None
     return ReviewSlot.objects.select_related("item__queue", "item__verdict__trial").get(pk=slot.pk)
+
+
+def skip(slot: ReviewSlot, person: Any) -> None:
+    """Give an item back unreviewed; it comes again when the person is through with the others."""
+    mine = ReviewSlot.objects.filter(pk=slot.pk, reviewer=person, done_at=None)
+    mine.update(reviewer=None, lease=None, leased_until=None)
+
+
+def drop(item: ReviewItem) -> int:
+    """Take what is still to be reviewed of an item out of its queue; returns how many reviews that was."""
+    return item.slots.filter(done_at=None).delete()[0]
 
 
 def keep_draft(item: ReviewItem, person: Any, comment: str) -> None:
@@ -112,6 +127,20 @@ def progresses(queues: Iterable[ReviewQueue], person: Any) -> dict[int, Progress
         )
         for queue in queues
     }
+
+
+def waiting(queues: Iterable[ReviewQueue], person: Any) -> dict[int, int]:
+    """Return how many items of each open queue this person may review now, by primary key; those they hold included."""
+    keys = [queue.pk for queue in queues if queue.closed_at is None]
+    own = ReviewSlot.objects.filter(item=OuterRef("item"), reviewer=person)
+    slots = ReviewSlot.objects.filter(item__queue__in=keys, done_at=None).order_by()
+    free = slots.filter(Q(reviewer=None) | Q(leased_until__lt=timezone.now())).filter(~Exists(own))
+    counts: dict[int, int] = dict.fromkeys(keys, 0)
+    for rows in (free, slots.filter(reviewer=person)):
+        grouped = rows.values_list("item__queue").annotate(count=Count("item", distinct=True))
+        for queue, count in grouped:
+            counts[queue] += count
+    return counts
 
 
 def _open(queue: ReviewQueue) -> QuerySet[ReviewSlot]:

@@ -221,7 +221,9 @@ class TestRuling:
         assert (trial.outcome, trial.judged_outcome) == ("fail", "")
         assert held(queue, ann).pk == slot.pk
         assert Review.objects.count() == 4
-        give(queue, ann, "fail")
+        # The judge's ruling has been seen: the next one is not blind, and there is only one.
+        again = held(queue, ann)
+        assert rule(again, ann, again.lease, "fail").stage == "revealed"
         assert EffectiveVerdict.objects.get().passed is False
 
     def test_others_cannot_undo(self, run: Run, ann: User, ben: User) -> None:
