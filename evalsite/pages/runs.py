@@ -9,6 +9,7 @@ from evalsite.grid import grid, rows_a_page
 from evalsite.imported import imported_context
 from evalsite.pages.compare import comparable
 from scenarios.models import Run, Scenario
+from scenarios.repetitions import repetitions
 from scenarios.standing import findings, standings
 
 ITEM_NAMES = {
@@ -75,6 +76,7 @@ def _headline(request: HttpRequest, run: Run) -> dict[str, object]:
         "run": run,
         "standing": standings([run])[run.pk],
         "found": findings(run),
+        "repetitions": repetitions(run),
         "without_inaction": request.GET.get("inaction") == "out",
         "item_names": ITEM_NAMES,
     }
