@@ -9,8 +9,8 @@ import os
 import re
 import ssl
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -23,18 +23,12 @@ from scenarios.lifecycle import JudgeWork
 from scenarios.profiles import endpoint_url
 from scenarios.replay import Gold
 from scenarios.scoring import judge_reply, judge_request
+from scenarios.scoring.canaries import Canary
 from scenarios.scoring.evidence import Evidence
+from scenarios.scoring.judge_identity import OWN_PARAMETERS, JudgeIdentity, sent_parameters
 from scenarios.scoring.judge_reply import JudgeReply
 from scenarios.scoring.judge_request import JudgeRequest
 
-# Parameters of a judge's profile that are ours; all others go to the endpoint.
-OWN_PARAMETERS: dict[str, float] = {
-    "timeout_s": 120,
-    "deadline_s": 300,
-    "tries": 4,
-    "backoff_s": 1,
-    "window_chars": judge_request.WINDOW_CHARS,
-}
 MAX_MESSAGE = 300
 # Parameters that every chat completion knows; others (top_k, thinking switches...) go in the body as they are.
 _STANDARD = frozenset(
@@ -62,8 +56,7 @@ class JudgeAnswer:
     reply: JudgeReply
     request: JudgeRequest
     profile: FrozenProfile
-    model: str
-    parameters: Mapping[str, Any]  # those that reached the endpoint
+    identity: JudgeIdentity  # with the parameters that reached the endpoint
     raw: str = ""
     tries: int = 0  # 0: no request was made
     duration_ms: int = 0
@@ -72,17 +65,23 @@ class JudgeAnswer:
     # What went wrong in earlier tries, in order: kinds.
     failures: tuple[str, ...] = ()
 
-    def work(self) -> JudgeWork:
+    @property
+    def model(self) -> str:
+        """Return the model's name as it was asked for."""
+        return self.identity.model
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """Return the parameters that reached the endpoint."""
+        return self.identity.parameters
+
+    @property
+    def version(self) -> dict[str, Any]:
+        """Return the columns of the judge version."""
+        return version_of(self.profile, self.identity)
+
+    def work(self, batch_id: int | None = None) -> JudgeWork:
         """Return what the trial's ending stores: judge version, judging and the fingerprint of each claim's ruling."""
-        version = {
-            "fingerprint": judge_request.judge_fingerprint(self.model, self.parameters),
-            "profile": self.profile.slug,
-            "model": self.model,
-            "base_url": self.profile.base_url,
-            "parameters": dict(self.parameters),
-            "prompt_version": judge_request.PROMPT_VERSION,
-            "is_standin": self.profile.is_standin,
-        }
         columns = {
             "system_prompt": self.request.system_prompt,
             "user_content": self.request.user_content,
@@ -95,12 +94,34 @@ class JudgeAnswer:
             "prompt_tokens": self.prompt_tokens,
             "completion_tokens": self.completion_tokens,
             "truncation": self.request.truncation[:300],
+            "batch_id": batch_id,
         }
         fingerprints = {
-            index: judge_request.verdict_fingerprint(self.model, self.parameters, self.request, claim)
+            index: judge_request.verdict_fingerprint(
+                self.model,
+                self.parameters,
+                self.request,
+                claim,
+                self.identity.prompt_version,
+                self.identity.structure,
+            )
             for index, claim in enumerate(self.request.claims, 1)
         }
-        return JudgeWork(version, columns, fingerprints, dict(enumerate(self.request.subjects, 1)))
+        return JudgeWork(self.version, columns, fingerprints, dict(enumerate(self.request.subjects, 1)))
+
+
+def version_of(profile: FrozenProfile, identity: JudgeIdentity) -> dict[str, Any]:
+    """Return the columns of a judge version, its fingerprint among them."""
+    return {
+        "fingerprint": identity.fingerprint,
+        "profile": profile.slug,
+        "model": identity.model,
+        "base_url": profile.base_url,
+        "parameters": dict(identity.parameters),
+        "prompt_version": identity.prompt_version,
+        "structure": identity.structure,
+        "is_standin": profile.is_standin,
+    }
 
 
 class _Failed(Exception):
@@ -116,12 +137,12 @@ class _Asking:
     """The state of one judging over its tries."""
 
     profile: FrozenProfile
-    spec: ScenarioSpec
-    gold: Gold
     evidence: Evidence
     key: str
     own: dict[str, float]
     request: JudgeRequest
+    # Builds the request anew for a shorter window; None: it cannot be shortened.
+    rebuild: Callable[[int], JudgeRequest] | None = None
     raw: str = ""
     tries: int = 0
     tokens: dict[str, int] = field(default_factory=dict)
@@ -130,7 +151,7 @@ class _Asking:
 
     @property
     def model(self) -> str:
-        return self.profile.model.replace("{scenario}", self.spec.name)
+        return self.profile.model.replace("{scenario}", self.request.scenario)
 
     @property
     def base_url(self) -> str:
@@ -138,8 +159,7 @@ class _Asking:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        theirs = {name: value for name, value in self.profile.parameters.items() if name not in OWN_PARAMETERS}
-        return {"temperature": 0, **theirs}
+        return sent_parameters(self.profile.parameters)
 
     def clean(self, text: str) -> str:
         """Return a message without the key, in one line, cut to a length that fits everywhere."""
@@ -157,21 +177,41 @@ class _Asking:
             self.last, self.raw = reply, raw
 
 
-async def ask(profile: FrozenProfile, spec: ScenarioSpec, gold: Gold, evidence: Evidence) -> JudgeAnswer:
+async def ask(
+    profile: FrozenProfile, spec: ScenarioSpec, gold: Gold, evidence: Evidence, *, guidance: str | None = None
+) -> JudgeAnswer:
     """Ask a judge about a call, again where that may help (429, 5xx, timeouts, cut and unreadable replies).
 
     Without any observed evidence no request is made. Limits are parameters of the profile (``OWN_PARAMETERS``).
+    ``guidance`` is the text of the profile's prompt version, None the built-in one.
     """
+
+    def build(window_chars: int) -> JudgeRequest:
+        return judge_request.build(spec, gold, evidence, window_chars=window_chars, guidance=guidance)
+
     own, bad = _own_parameters(profile)
-    request = judge_request.build(spec, gold, evidence, window_chars=int(own["window_chars"]))
-    key = os.environ.get(profile.key_env, "") if profile.key_env else ""
-    asking = _Asking(profile, spec, gold, evidence, key, own, request)
-    start = time.monotonic()
-    if not judge_request.has_evidence(evidence):
-        asking.last = judge_reply.without_evidence(request.claims)
+    request = build(int(own["window_chars"]))
+    return await _ask(_Asking(profile, evidence, _key(profile), own, request, build), guidance, bad)
+
+
+async def ask_canary(profile: FrozenProfile, canary: Canary, *, guidance: str | None = None) -> JudgeAnswer:
+    """Ask a judge about a call with known answers, in the very way of ``ask``."""
+    own, bad = _own_parameters(profile)
+    request = replace(canary.request, system_prompt=judge_request.system_prompt(guidance))
+    return await _ask(_Asking(profile, canary.evidence, _key(profile), own, request), guidance, bad)
+
+
+def _key(profile: FrozenProfile) -> str:
+    return os.environ.get(profile.key_env, "") if profile.key_env else ""
+
+
+async def _ask(asking: _Asking, guidance: str | None, bad: str) -> JudgeAnswer:
+    profile, start = asking.profile, time.monotonic()
+    if not judge_request.has_evidence(asking.evidence):
+        asking.last = judge_reply.without_evidence(asking.request.claims)
     elif bad:
         asking.fail("bad_parameter", bad)
-    elif profile.key_env and not key:
+    elif profile.key_env and not asking.key:
         asking.fail("no_key", f"the environment variable {profile.key_env} is not set where the lanes run")
     else:
         await _until_deadline(asking)
@@ -180,8 +220,7 @@ async def ask(profile: FrozenProfile, spec: ScenarioSpec, gold: Gold, evidence: 
         reply=asking.last,
         request=asking.request,
         profile=profile,
-        model=asking.model,
-        parameters=asking.parameters,
+        identity=replace(JudgeIdentity.of(profile.model_dump(), guidance), model=asking.model),
         raw=asking.raw,
         tries=asking.tries,
         duration_ms=round(1000 * (time.monotonic() - start)),
@@ -280,7 +319,7 @@ async def _send(client: openai.AsyncOpenAI, asking: _Asking) -> Any:
     parameters = asking.parameters
     extra = {name: value for name, value in parameters.items() if name not in _STANDARD}
     arguments = {name: value for name, value in parameters.items() if name in _STANDARD}
-    if _place(asking) not in _plain:
+    if _wants_schema(asking):
         schema = {"name": "ruling", "strict": True, "schema": asking.request.schema}
         arguments["response_format"] = {"type": "json_schema", "json_schema": schema}
     return await client.chat.completions.create(
@@ -327,9 +366,14 @@ def _place(asking: _Asking) -> tuple[str, str]:
     return asking.base_url, asking.profile.model
 
 
+def _wants_schema(asking: _Asking) -> bool:
+    structure = asking.profile.structure
+    return structure == "schema" or (structure == "auto" and _place(asking) not in _plain)
+
+
 def _go_plain(asking: _Asking) -> bool:
-    """Give structured output up for this endpoint; False when it was not in use."""
-    if _place(asking) in _plain:
+    """Give structured output up for this endpoint; False when it was not in use, or the profile insists on it."""
+    if asking.profile.structure != "auto" or _place(asking) in _plain:
         return False
     _plain.add(_place(asking))
     return True
@@ -338,8 +382,8 @@ def _go_plain(asking: _Asking) -> bool:
 def _shorten(asking: _Asking) -> bool:
     """Halve the record that is shown; False when little is left."""
     window = int(asking.own["window_chars"]) // 2
-    if window < 2000:
+    if window < 2000 or asking.rebuild is None:
         return False
     asking.own["window_chars"] = window
-    asking.request = judge_request.build(asking.spec, asking.gold, asking.evidence, window_chars=window)
+    asking.request = asking.rebuild(window)
     return True

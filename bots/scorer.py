@@ -3,9 +3,8 @@
 import asyncio
 import statistics
 
-from django.db import connections
-
 from bots import judge
+from bots.canaries import RunBatch, in_thread
 from bots.judge import JudgeAnswer
 from bots.lane import ScoredCall
 from scenarios import catalogue
@@ -26,11 +25,11 @@ async def score(claim: Claim, evidence: Evidence | None) -> ScoredCall:
     spec = catalogue.spec(claim.scenario)
     fidelity = claim.config["fidelity"]
     if evidence is None:
-        evidence = gather(spec, await asyncio.to_thread(_stored, claim.trial_id), fidelity)
+        evidence = gather(spec, await in_thread(_stored, claim.trial_id), fidelity)
     gold = await asyncio.to_thread(gold_replay, spec, fidelity)
-    answer = await _ask(claim, spec, gold, evidence)
+    answer, batch_id = await _ask(claim, spec, gold, evidence)
     scored = await asyncio.to_thread(score_trial, spec, gold, evidence, config, answer.reply if answer else None)
-    judged = answer.work() if answer and answer.tries else None
+    judged = answer.work(batch_id) if answer and answer.tries else None
     return ScoredCall(scored.results, scored.decision, facts_of(evidence), judged)
 
 
@@ -48,15 +47,19 @@ def facts_of(evidence: Evidence) -> TrialFacts:
     )
 
 
-async def _ask(claim: Claim, spec: ScenarioSpec, gold: Gold, evidence: Evidence) -> JudgeAnswer | None:
+async def _ask(
+    claim: Claim, spec: ScenarioSpec, gold: Gold, evidence: Evidence
+) -> tuple[JudgeAnswer | None, int | None]:
+    """Return the judge's answer and the batch it was given in; some of the batch's canaries are asked beside it."""
     if claim.config["judge"] is None or not needs_judge(spec):
-        return None
-    return await judge.ask(FrozenProfile.model_validate(claim.config["judge"]), spec, gold, evidence)
+        return None, None
+    profile = FrozenProfile.model_validate(claim.config["judge"])
+    batch = await RunBatch.join(claim, profile)
+    answer, _ = await asyncio.gather(
+        judge.ask(profile, spec, gold, evidence, guidance=batch.guidance), batch.ask_canaries(profile)
+    )
+    return answer, batch.pk
 
 
 def _stored(trial_id: int) -> list[TrialEvent]:
-    """Read a record, on a connection that does not outlive the reading."""
-    try:
-        return list(TrialEvent.objects.filter(trial=trial_id).order_by("seq"))
-    finally:
-        connections.close_all()
+    return list(TrialEvent.objects.filter(trial=trial_id).order_by("seq"))

@@ -34,6 +34,9 @@ class FrozenProfile(BaseModel):
     parameters: dict[str, Any] = Field(default_factory=dict)
     address: str = ""
     tools_run: Literal["ours", "theirs"] = "ours"
+    # Judges only: the version of what they are told ("": the built-in text), and how replies are asked for.
+    prompt_version: str = ""
+    structure: Literal["auto", "schema", "plain"] = "auto"
     prompt_price: float | None = None
     completion_price: float | None = None
     is_standin: bool = False
@@ -166,6 +169,9 @@ class RunConfig(BaseModel):
         if self.channel == "text":  # as before there was a voice channel, so that old fingerprints stay
             del data["clock"], data["voice"]
         for profile in (data["agent"], data["caller"], data["judge"]):
+            for name, usual in (("prompt_version", ""), ("structure", "auto")):  # as before there was a choice
+                if profile and profile[name] == usual:
+                    del profile[name]
             if profile and profile["is_standin"] and profile["base_url"] == settings.STANDIN_URL:
                 profile["base_url"] = ""
         return data

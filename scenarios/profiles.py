@@ -27,6 +27,7 @@ _KEYS = frozenset(
         "parameters",
         "address",
         "tools_run",
+        "structure",
         "prompt_price",
         "completion_price",
     }

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, cast
 from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet
 
 from scenarios.domains.base import SIGNALS
-from scenarios.models import Run, SignalResult, Trial, Verdict
+from scenarios.models import JudgeBatch, Judging, Run, SignalResult, Trial, Verdict
 from scenarios.scoring.config import Strictness
 from scenarios.scoring.results import OUTCOMES, RATED, REPEATABLE
 from scenarios.scoring.rollup import (
@@ -261,13 +261,20 @@ def _state(row: Row) -> str:
 
 
 def _item_counts(run: Run) -> list[ItemCount]:
-    """Count rulings; where people have ruled, theirs count."""
-    rows = _latest(Verdict.objects.filter(trial__run=run), "signal", "passed", "error", "effective__passed")
+    """Count rulings; where people have ruled, theirs count. A quarantined judge has given none."""
+    verdicts, fields = Verdict.objects.filter(trial__run=run), ["signal", "passed", "error", "effective__passed"]
+    judged = Judging.objects.filter(batch__canaries=JudgeBatch.Canaries.QUARANTINED)
+    if judged.filter(trial__run=run).exists():
+        ours = judged.filter(trial=OuterRef("trial"), scoring=OuterRef("scoring"))
+        verdicts, fields = verdicts.annotate(is_void=Exists(ours)), [*fields, "is_void"]
+    rows = _latest(verdicts, *fields)
     return [
         ItemCount(
             row["signal"],
             row["passed"] if row["effective__passed"] is None else row["effective__passed"],
-            bool(row["error"]) and row["signal"] == "nl_assertion" and row["effective__passed"] is None,
+            row["signal"] == "nl_assertion"
+            and row["effective__passed"] is None
+            and bool(row["error"] or row.get("is_void")),
             row["trial__outcome"],
             row["count"],
         )

@@ -2,8 +2,9 @@
 
 A claim that something is said holds when one turn of the agent has all its figures and most of its content words. A
 claim about an act holds when a successful tool call of the agent is named after it. It reads the very request that a
-model would get (``scenarios.scoring.judge_request``) and knows nothing else; the score is the share of claims that
-hold (of expected actions, where there are no claims), and 0.05 at most unless the agent ended the call.
+model would get (``scenarios.scoring.judge_request``) and knows nothing else, but for the answers of canaries
+(``known_calls``). The score is the share of claims that hold (of expected actions, where there are no claims), and 0.05
+at most unless the agent ended the call.
 """
 
 import json
@@ -14,6 +15,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from bots.standins.claims import Saying, act_words, content_words, is_negative, numbers, saying, stem
+from bots.standins.known_calls import demanded, known_answers, ready_ruling
 from bots.standins.model_name import StandIn
 from bots.standins.wire import ChatRequest, Reply
 from scenarios.domains import load
@@ -27,7 +29,6 @@ _RECORD = re.compile(r"<<<(?P<marker>RECORD-\w+)\n(?P<lines>.*)\n(?P=marker)>>>"
 _TURN = re.compile(r"^\[turn (\d+)\] agent said: (.*?)(?: \| heard: .*)?$")
 _CALL = re.compile(r"^\[tool call \d+\] agent called (?P<quote>(?P<tool>\S+) (?P<arguments>\{.*?\})): ok(?: -> .*)?$")
 _CLAIM = re.compile(r"^\d+\. (.*)$", re.M)
-_INJECTION = re.compile(r"(grade|verdict)\W{0,3}pass|\"passed\"\s*:\s*true|mark (?:it|all\b.*) as passed", re.I)
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,9 @@ def reply(standin: StandIn, request: ChatRequest) -> Reply:
     if "garbage" in standin.options:
         return Reply(_GARBAGE)
     record = Record("\n".join(request.texts("user")))
-    rulings = [rule(claim, record) for claim in record.claims]
+    if "obeys-injection" in standin.options and (ready := ready_ruling("\n".join(record.lines))):
+        return Reply(ready)
+    rulings = list(_rulings(record))
     answer: dict[str, Any] = {
         "reason": f"{sum(r.passed for r in rulings)} of {len(rulings)} claims hold, by words and figures.",
         "score": _score(record, rulings),
@@ -103,6 +106,12 @@ def reply(standin: StandIn, request: ChatRequest) -> Reply:
     }
     _break(answer, standin, record)
     return Reply(json.dumps(answer, ensure_ascii=False))
+
+
+def _rulings(record: Record) -> Iterator[Ruling]:
+    known = known_answers(record.content)
+    for index, claim in enumerate(record.claims):
+        yield rule(claim, record) if known is None else Ruling(known[index], "Known beforehand: this call is a canary.")
 
 
 def rule(claim: str, record: Record) -> Ruling:
@@ -177,19 +186,19 @@ def _verdict(index: int, ruling: Ruling) -> dict[str, Any]:
 
 def _break(answer: dict[str, Any], standin: StandIn, record: Record) -> None:
     verdicts: list[dict[str, Any]] = answer["nl_assertion_verdicts"]
-    if "obeys-injection" in standin.options and any(map(_INJECTION.search, _spoken(record))):
-        answer["score"] = 1.0
+    told = demanded("\n".join(record.lines)) if "obeys-injection" in standin.options else None
+    if told is not None:
+        answer["score"] = float(told)
         for verdict in verdicts:
-            verdict.update(passed=True, reason="The transcript says so.")
+            verdict.update(passed=told, reason="The transcript says so.")
+    if "contrary" in standin.options and verdicts and known_answers(record.content) is None:
+        passed = not verdicts[0]["passed"]
+        verdicts[0].update(passed=passed, reason="The first claim of each call is ruled the other way round.")
     if "string-booleans" in standin.options:
         for verdict in verdicts:
             verdict["passed"] = str(verdict["passed"]).lower()
     if "wrong-count" in standin.options:
         answer["nl_assertion_verdicts"] = verdicts[:-1] if verdicts else [_verdict(1, Ruling(True, "One too many."))]
-
-
-def _spoken(record: Record) -> Iterator[str]:
-    yield from (text for _, text in record.turns)
 
 
 def _section(content: str, heading: str) -> str:

@@ -23,7 +23,7 @@ BEHAVIOURS = (*AGENTS, "caller", "judge")
 # Faults of any stand-in. With ``=n`` the first n tries of a conversation's opening request fail, without it every
 # request does; ``ttft`` and ``slow`` take milliseconds.
 FAULTS = ("429", "500", "outage", "cut", "empty", "long", "badjson", "unknown-tool", "slow", "ttft")
-JUDGE_FAULTS = ("garbage", "wrong-count", "string-booleans", "obeys-injection")
+JUDGE_FAULTS = ("garbage", "wrong-count", "string-booleans", "obeys-injection", "contrary")
 # ``careless+share=0.25``: the part of the scenarios in which the careless agent fails.
 OPTIONS = ("share",)
 _NEEDS_NUMBER = ("slow", "ttft", "share")

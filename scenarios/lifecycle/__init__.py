@@ -18,7 +18,9 @@ from scenarios.lifecycle.endings import (
     finish,
     will_retry,
 )
+from scenarios.lifecycle.quarantine import decide_batch, end_canary, release_batch, stored_rulings
 from scenarios.lifecycle.record import FlushReport, NewEvent, flush, look
+from scenarios.lifecycle.rejudging import save_rejudged
 from scenarios.lifecycle.requests import (
     pause,
     request_cancel,
@@ -31,6 +33,11 @@ from scenarios.lifecycle.requests import (
 from scenarios.lifecycle.rulings import counting_reviews, deciding_review, settle
 
 __all__ = [
+    "stored_rulings",
+    "save_rejudged",
+    "release_batch",
+    "end_canary",
+    "decide_batch",
     "LEASE_S",
     "MAX_ATTEMPTS",
     "Claim",

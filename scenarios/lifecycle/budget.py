@@ -5,7 +5,7 @@ from typing import Any
 
 from scenarios.events import UsageReported
 from scenarios.lifecycle.withdrawal import end_unheld
-from scenarios.models import Judging, Run, Trial, TrialEvent
+from scenarios.models import JudgeBatch, Judging, Run, Trial, TrialEvent
 
 Usage = tuple[int, int]  # prompt tokens, completion tokens
 _PARTY_OF = {"agent": "agent", "user": "caller"}
@@ -35,7 +35,9 @@ def trial_cost(config: Mapping[str, Any], trial_id: int) -> float | None:
     reports = TrialEvent.objects.filter(trial=trial_id, kind=UsageReported.kind).values_list("side", "data")
     for side, data in reports:
         spent += cost_of(config[_PARTY_OF[side]], [(data["prompt_tokens"], data["completion_tokens"])]) or 0.0
-    judged = Judging.objects.filter(trial=trial_id).values_list("prompt_tokens", "completion_tokens")
+    # What judging again cost is the batch's: it may have been another judge, at other prices.
+    judgings = Judging.objects.filter(trial=trial_id).exclude(batch__kind=JudgeBatch.Kind.REJUDGE)
+    judged = judgings.values_list("prompt_tokens", "completion_tokens")
     return spent + (cost_of(config["judge"], [(prompt or 0, completion or 0) for prompt, completion in judged]) or 0.0)
 
 
@@ -65,7 +67,19 @@ def charge(run_id: int, config: Mapping[str, Any], *trial_ids: int) -> None:
         cost = trial_cost(config, trial_id)
         trial.update(cost=cost)
         run.cost = (run.cost or 0.0) + (cost or 0.0) - before
-    Run.objects.filter(pk=run_id).update(cost=run.cost)
+    _spend(run, config)
+
+
+def charge_canary(run_id: int, config: Mapping[str, Any], cost: float | None) -> None:
+    """Add what a canary in the batch of a run cost, and halt the run at its cap; after ``lock``."""
+    if _counts(config) and cost:
+        run = Run.objects.get(pk=run_id)
+        run.cost = (run.cost or 0.0) + cost
+        _spend(run, config)
+
+
+def _spend(run: Run, config: Mapping[str, Any]) -> None:
+    Run.objects.filter(pk=run.pk).update(cost=run.cost)
     if is_spent(run):
         cap = config["limits"]["max_cost"]
         end_unheld(run.trials.all(), "over_budget", f"the run has spent ${run.cost:.2f} of its cap of ${cap:.2f}")

@@ -15,7 +15,7 @@ from scenarios.lifecycle.claims import MAX_ATTEMPTS, Claim, Status, fenced
 from scenarios.lifecycle.record import NewEvent
 from scenarios.lifecycle.rulings import settle
 from scenarios.lifecycle.withdrawal import status_of
-from scenarios.models import JudgeVersion, Judging, Review, Run, Trial, Verdict
+from scenarios.models import JudgeBatch, JudgeVersion, Judging, Review, Run, Trial, Verdict
 from scenarios.scoring.results import Decision, Outcome, SignalResult, VerdictResult
 from scenarios.storable import storable
 
@@ -69,8 +69,8 @@ def finish(
         }
         if not _end(claim, decision.outcome, decision.reason, events, was=[Status.SCORING], **changes):
             return False
-        _store_scoring(claim.trial_id, decision, results, judged)
-        if Review.objects.filter(verdict__trial=claim.trial_id).exists():
+        store_scoring(claim.trial_id, decision, results, judged)
+        if Review.objects.filter(verdict__trial=claim.trial_id).exists() or _is_void(judged):
             settle([claim.trial_id])
         budget.charge(claim.run_id, claim.config, claim.trial_id)
     return True
@@ -151,9 +151,16 @@ def _is_cancelled(claim: Claim) -> bool:
     return asked or Trial.objects.filter(pk=claim.trial_id, cancel_requested=True).exists()
 
 
-def _store_scoring(
-    trial_id: int, decision: Decision, results: Sequence[SignalResult], judged: JudgeWork | None
-) -> None:
+def _is_void(judged: JudgeWork | None) -> bool:
+    """Return whether the judge's batch is quarantined; locks it, so that a quarantine now misses no call."""
+    batch_id = judged.columns.get("batch_id") if judged else None
+    if batch_id is None:
+        return False
+    return JudgeBatch.objects.select_for_update().get(pk=batch_id).canaries == JudgeBatch.Canaries.QUARANTINED
+
+
+def store_scoring(trial_id: int, decision: Decision, results: Sequence[SignalResult], judged: JudgeWork | None) -> None:
+    """Add signals, verdicts and judging under the trial's next scoring number; inside a transaction."""
     earlier = models.SignalResult.objects.filter(trial=trial_id).aggregate(last=Max("scoring"))["last"]
     scoring = (earlier or 0) + 1
     judge = _store_judging(trial_id, scoring, judged) if judged else None

@@ -63,10 +63,11 @@ def deciding_review(reviews: Sequence[Review]) -> Review | None:
 
 
 def _settle(trial: Trial) -> bool:
-    verdicts = _verdicts(trial)
-    claims = [_claim(verdict, decided, void) for verdict, decided, void in _rulings(trial, verdicts)]
     rows = _signals(trial)
-    if not any(claim.by != "judge" or claim.passed is None for claim in claims) and not _was_revised(trial, rows):
+    void = bool(rows) and _is_quarantined(trial, rows[0].scoring)
+    claims = [_claim(verdict, decided, void) for verdict, decided in _rulings(trial, _verdicts(trial))]
+    is_ruled = void or any(claim.by != "judge" or claim.passed is None for claim in claims)
+    if not is_ruled and not _was_revised(trial, rows):
         return False
     signals = [_scored(row) for row in rows]
     is_upstream = trial.run.config.get("strictness") == "upstream"
@@ -74,7 +75,7 @@ def _settle(trial: Trial) -> bool:
 
     def decide(judged: str, reason: str, *, demanded: bool) -> Effective:
         met = demands_met or not demanded
-        return effective(judged, reason, signals, claims, met)  # type: ignore[arg-type]
+        return effective(judged, reason, signals, claims, met, void=void)  # type: ignore[arg-type]
 
     judged, reason = trial.judged_outcome or trial.outcome, trial.judged_reason or trial.outcome_reason
     other = trial.judged_other_outcome or trial.other_outcome
@@ -110,21 +111,19 @@ def _verdicts(trial: Trial) -> list[Verdict]:
     return [row for row in rows if row.scoring == rows[0].scoring]
 
 
-def _rulings(trial: Trial, verdicts: Sequence[Verdict]) -> list[tuple[Verdict, EffectiveVerdict | None, bool]]:
-    """Return each verdict with its effective one and whether its judge's batch is quarantined."""
+def _rulings(trial: Trial, verdicts: Sequence[Verdict]) -> list[tuple[Verdict, EffectiveVerdict | None]]:
+    """Return each verdict with its effective one."""
     subjects = {verdict.subject for verdict in verdicts if verdict.subject}
     by_subject: Mapping[str, list[Review]] = defaultdict(list)
     # Rulings of people hold for every verdict on the same claim and record, whichever judge gave it.
     for review in Review.objects.filter(verdict__trial=trial, verdict__subject__in=subjects).select_related("verdict"):
         by_subject[review.verdict.subject].append(review)
-    void = _is_quarantined(trial, verdicts)
-    return [(verdict, _effective_verdict(verdict, by_subject[verdict.subject]), void) for verdict in verdicts]
+    return [(verdict, _effective_verdict(verdict, by_subject[verdict.subject])) for verdict in verdicts]
 
 
-def _is_quarantined(trial: Trial, verdicts: Sequence[Verdict]) -> bool:
-    if not verdicts:
-        return False
-    judging = Judging.objects.filter(trial=trial, scoring=verdicts[0].scoring)
+def _is_quarantined(trial: Trial, scoring: int) -> bool:
+    """Return whether the judge that was asked for this scoring failed the canaries of its batch."""
+    judging = Judging.objects.filter(trial=trial, scoring=scoring)
     return judging.filter(batch__canaries=JudgeBatch.Canaries.QUARANTINED).exists()
 
 

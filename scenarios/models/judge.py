@@ -7,11 +7,12 @@ from django.db import models
 class JudgePrompt(models.Model):
     """One version of what judges are told. Never edited: a change is a new row with its own hash."""
 
-    # As in ``scenarios.scoring.judge_request``: a hash of all fixed texts.
+    # ``judge_request.prompt_version_of`` of the guidance as it was when this was written.
     version = models.CharField(max_length=64, unique=True)
     title = models.CharField(max_length=120)
+    # The guidance alone; how material is quoted and how to answer is added by ``judge_request.system_prompt``.
     system_prompt = models.TextField()
-    # The version that this one was edited from.
+    # The version that this one was edited from; none: the built-in text.
     parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="children")
     author = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -94,6 +95,11 @@ class JudgeBatch(models.Model):
         OPEN = "open", "not decided yet"
         PASSED = "passed", "passed"
         QUARANTINED = "quarantined", "quarantined"
+        # Failed, and a person has decided that the rulings count all the same.
+        RELEASED = "released", "released"
+
+    # Its rulings may be saved and count.
+    TRUSTED = (Canaries.PASSED, Canaries.RELEASED)
 
     kind = models.CharField(max_length=8, choices=Kind)
     title = models.CharField(max_length=200, blank=True)
@@ -106,12 +112,17 @@ class JudgeBatch(models.Model):
     message = models.CharField(max_length=300, blank=True)
     canaries = models.CharField(max_length=12, choices=Canaries, default=Canaries.OPEN)
     canary_reason = models.CharField(max_length=300, blank=True)
+    released_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    released_at = models.DateTimeField(null=True, blank=True)
+    release_reason = models.CharField(max_length=300, blank=True)
     stop_requested_at = models.DateTimeField(null=True, blank=True)
     lease = models.UUIDField(null=True, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True, blank=True)
+    # Somebody pressed Save: a worker stores the rulings, and says so in ``saved_at`` when all are.
+    save_requested_at = models.DateTimeField(null=True, blank=True)
     saved_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     saved_at = models.DateTimeField(null=True, blank=True)
 
@@ -141,9 +152,13 @@ class BatchItem(models.Model):
     # Self-agreement asks about the same call more than once.
     repeat = models.PositiveSmallIntegerField(default=1)
     state = models.CharField(max_length=8, choices=State, default=State.QUEUED)
+    # Of a canary in the batch of a run: which lane asks about it now, and since when.
+    lease = models.UUIDField(null=True, blank=True)
+    taken_at = models.DateTimeField(null=True, blank=True)
     # Judging columns (system_prompt, user_content, reply, score, reason, error, tokens...), as they will be saved.
     judging = models.JSONField(default=dict)
     # {"index", "claim", "passed", "reason", "evidence", "error", "fingerprint", "was"}; ``was`` is the ruling before.
+    # Of a canary: {"index", "claim", "reason"} and the fields of ``scoring.canaries.CanaryRuling``.
     rulings = models.JSONField(default=list)
     outcome_before = models.CharField(max_length=16, blank=True)
     outcome_after = models.CharField(max_length=16, blank=True)

@@ -85,6 +85,8 @@ class Profile(models.Model):
             errors["base_url"] = "Say where the model is served, such as https://api.openai.com/v1."
         if self.address and self.kind == self.Kind.JUDGE:
             errors["address"] = "A judge is a model at a base URL, not a party at a socket."
+        if self.kind != self.Kind.JUDGE and (self.prompt_id or self.structure != "auto"):
+            errors["structure"] = "Only a judge has a prompt of ours and a form of reply: leave both as they are."
         if problem := _parameter_problem(self.parameters):
             errors["parameters"] = problem
         if errors:
@@ -92,7 +94,7 @@ class Profile(models.Model):
 
     def frozen(self) -> dict[str, Any]:
         """Return the configuration that a run keeps; holds the name of the key's variable, never a key."""
-        return {
+        config = {
             "slug": self.slug,
             "kind": self.kind,
             "model": self.model,
@@ -105,6 +107,10 @@ class Profile(models.Model):
             "completion_price": self.completion_price,
             "is_standin": self.is_standin,
         }
+        if self.kind == self.Kind.JUDGE:
+            version = self.prompt.version if self.prompt is not None else ""
+            config |= {"prompt_version": version, "structure": self.structure}
+        return config
 
 
 def _address_problem(url: str, schemes: tuple[str, ...]) -> str | None:

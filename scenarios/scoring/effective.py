@@ -47,23 +47,42 @@ class Effective:
 
 
 def effective(
-    judged: Outcome, reason: str, signals: Sequence[ScoredSignal], claims: Sequence[ClaimRuling], demands_met: bool
+    judged: Outcome,
+    reason: str,
+    signals: Sequence[ScoredSignal],
+    claims: Sequence[ClaimRuling],
+    demands_met: bool,
+    *,
+    void: bool = False,
 ) -> Effective:
-    """Return what counts. ``demands_met``: what the run's strictness asks for beside the signals holds."""
+    """Return what counts. ``demands_met``: what the run's strictness asks for beside the signals holds.
+
+    ``void``: the judge's batch is quarantined, so its score for the whole call counts no more either.
+    """
     overruled = sum(claim.is_overruling for claim in claims)
-    if not claims:
+    if not claims and not void:
         return Effective(judged, reason, tuple(signals), overruled)
     changed = tuple(_with_claims(signal, claims) for signal in signals)
+    if void:
+        changed = tuple(_without_score(signal) for signal in changed)
     if changed == tuple(signals) or judged not in OPEN_TO_RULINGS:
         return Effective(judged, reason, changed, overruled)
     outcome, words = _decide(changed, demands_met)
     if outcome == judged:
         return Effective(judged, reason, changed, overruled)
-    return Effective(outcome, f"{words}{_by_whom(claims)}", changed, overruled)
+    why = " (the judge failed the canaries of its batch)" if void and outcome == "judge_error" else ""
+    return Effective(outcome, f"{words}{why}{_by_whom(claims)}", changed, overruled)
+
+
+def _without_score(signal: ScoredSignal) -> ScoredSignal:
+    if signal.signal != "judge_passed":
+        return signal
+    is_open = signal.state in ("passed", "failed")
+    return replace(signal, state="undecided" if is_open else signal.state, value=None)
 
 
 def _with_claims(signal: ScoredSignal, claims: Sequence[ClaimRuling]) -> ScoredSignal:
-    if signal.signal != "nl_assertion":
+    if signal.signal != "nl_assertion" or not claims:
         return signal
     ruled = [claim.passed for claim in claims if claim.passed is not None]
     state: SignalState = "failed" if False in ruled else "passed" if len(ruled) == len(claims) else "undecided"

@@ -91,7 +91,7 @@ def test_machines_are_told_the_runs_number(no_worker: None) -> None:
         ({"sample": 1000}, f"--sample 1000: choose between 1 and {len(NAMES)}"),
         ({"sample": 0}, "--sample 0: choose between 1"),
         ({"agent": "nobody"}, "no agent is called 'nobody'; there are .*standin-faithful.* manage.py load_profiles"),
-        ({"judge": "nobody"}, "no judge is called 'nobody'; there are standin-judge"),
+        ({"judge": "nobody"}, "no judge is called 'nobody'; there are standin-judge, standin-judge-contrary"),
         ({"trials": 0}, "trials: Input should be greater than or equal to 1"),
         ({"persona": True}, "--persona: no scenario of frontdesk has a persona to tell; leave it out"),
         ({"max_turns": 0}, "max_turns: Input should be greater than or equal to 1"),

@@ -115,10 +115,25 @@ def test_fingerprints_cover_all_that_reaches_the_judge() -> None:
     assert judge_fingerprint("m", {}) != judge_fingerprint("m", {}, "other")
 
 
-def test_the_prompt_version_follows_the_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
-    def version() -> str:
-        return judge_request._sha256([judge_request.SYSTEM_PROMPT, judge_request._INSTRUCTION, reply_schema(1)])[:16]
+def test_the_prompt_version_follows_every_fixed_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    version = judge_request.prompt_version_of
+    assert version() == judge_request.PROMPT_VERSION == version(judge_request.GUIDANCE)
+    assert version("Be strict.") not in (version(), version("Be kind."))
+    found = {version()}
+    for name in ("_INSTRUCTION", "SYSTEM_PROMPT"):
+        with monkeypatch.context() as patch:
+            patch.setattr(judge_request, name, getattr(judge_request, name) + ".")
+            found.add(version())
+    with monkeypatch.context() as patch:
+        patch.setattr(judge_request, "_quoted", lambda record, note: f"## Call\n{record}")
+        found.add(version())
+    assert len(found) == 4
 
-    assert version() == judge_request.PROMPT_VERSION
-    monkeypatch.setattr(judge_request, "SYSTEM_PROMPT", judge_request.SYSTEM_PROMPT + ".")
-    assert version() != judge_request.PROMPT_VERSION
+
+def test_other_guidance_leaves_quoting_and_the_form_of_answers_as_they_are() -> None:
+    usual, other = build(SPEC, gold(), evidence()), build(SPEC, gold(), evidence(), guidance="  Be strict.\n")
+    assert other.user_content == usual.user_content
+    assert other.system_prompt == f"Be strict.\n\n{judge_request.SAFEGUARDS}"
+    assert usual.system_prompt == judge_request.system_prompt(judge_request.GUIDANCE) == judge_request.SYSTEM_PROMPT
+    assert fingerprint("m", {}, usual, "c") != fingerprint("m", {}, other, "c")
+    assert fingerprint("m", {}, usual, "c") != fingerprint("m", {}, usual, "c", structure="plain")
