@@ -19,6 +19,7 @@ from scenarios.sides import Side
 
 OPENING = "Hello"  # starts the agent; the caller listens first
 SILENCE = "(silence)"  # what a side hears when the other gives a blank turn
+INAUDIBLE = "(inaudible)"  # what it is told of speech that it took for none
 BLANK_TURNS = 3
 SPOKEN = {"run_immediately": True, "audio_response": True}  # how RTVI's send-text is to be answered
 # Bounds for a party that never comes to the end of a turn.

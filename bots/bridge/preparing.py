@@ -48,7 +48,7 @@ async def _prepare_side(call: Call, side: Side) -> PartyPrepared:
     link = call.links[side]
     await link.open()
     preparation = _preparation(call.name, profile, model, prompt, tools)
-    if call.config.voice is not None and call.config.clock is not None and not profile.address:
+    if call.config.voice is not None and call.config.clock is not None:
         preparation["voice"] = call.config.voice.of(side, call.config.clock).model_dump(mode="json")
     await link.request("prepare", preparation, PREPARE_S if call.config.voice else ANSWER_S)
     await link.greet()

@@ -11,6 +11,8 @@ from scenarios.voice import PartyVoice
 
 # Secrets of the site itself are no model keys, whatever a profile says.
 _NOT_KEYS = frozenset({"SECRET_KEY", "DATABASE_URL", "REDIS_URL"})
+# Speech that strangers may not choose: with it they could send this process's variables anywhere.
+_WITH_KEYS = frozenset({"hosted", "pipecat"})
 _KEY_NAME = re.compile(r"[A-Z_][A-Z0-9_]*")
 
 
@@ -75,10 +77,14 @@ def read_preparation(payload: bytes | str, own: Endpoint | None = None) -> tuple
     if own is not None and isinstance(request, dict):
         request = {**request, "llm": own.model_dump()}
     try:
-        return Preparation.model_validate(request), message.id
+        preparation = Preparation.model_validate(request)
     except ValidationError as error:
         fields = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'd'}: {e['msg']}" for e in error.errors())
         raise Refused("bad_preparation", f"the preparation is not usable: {fields}", message.id) from error
+    if own is not None and preparation.voice is not None and preparation.voice.speech.service in _WITH_KEYS:
+        text = f"{preparation.voice.speech.service} speech would use keys of this process: choose local speech"
+        raise Refused("speech_refused", text, message.id)
+    return preparation, message.id
 
 
 def _first_message(payload: bytes | str) -> Message:

@@ -16,6 +16,7 @@ from bots.bridge.audio.recording import Recording
 from bots.bridge.audio.speaking import Spoken, heard_in, record_latency, told_parts
 from bots.bridge.contract import PartyFailed
 from bots.bridge.conversation import (
+    INAUDIBLE,
     OPENING,
     SILENCE,
     Turn,
@@ -40,7 +41,6 @@ PIECE_BYTES = BYTES_PER_S // 10
 LONGEST_TURN_S = 300
 # Without a sign of life from a party that was spoken to: it may have heard nothing.
 NUDGE_S = 10.0
-INAUDIBLE = "(inaudible)"
 
 
 @dataclass(frozen=True)

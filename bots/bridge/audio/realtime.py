@@ -15,6 +15,7 @@ from bots.bridge.audio.recording import Recording
 from bots.bridge.audio.speaking import Spoken, heard_in, record_latency, told_parts
 from bots.bridge.contract import PartyFailed
 from bots.bridge.conversation import (
+    INAUDIBLE,
     LAST_WORDS_S,
     OPENING,
     SILENCE,
@@ -48,6 +49,7 @@ class Realtime:
         self._unheard: dict[Side, Spoken | None] = {"user": None, "agent": None}
         self._active_at = time.monotonic()
         self._last_speaker: Side = "user"  # the agent owes the first turn
+        self._is_nudged = False
         self.ticks = 0
         self.late_ticks = 0
         for side in SIDES:
@@ -110,7 +112,7 @@ class Realtime:
         while True:
             patience = LAST_WORDS_S if call.ending else call.config.limits.silence_s
             quiet = self._quiet_side()
-            limit = min(call.deadline, self._active_at + patience)
+            limit = min(call.deadline, self._active_at + (patience if self._is_nudged else patience / 2))
             if quiet is not None:
                 return quiet, Message("quiet", {})
             try:
@@ -120,14 +122,15 @@ class Realtime:
                     self._active_at = time.monotonic()
                 return side, message
             except TimeoutError:
-                self._check_limits(patience)
+                await self._check_limits(patience)
 
     def _quiet_side(self) -> Side | None:
         """Return a side that never says when its turn is over, once it has been quiet long enough."""
         for side, their in self._call.theirs.items():
             line = self._lines[side]
+            has_turn = line.started_ms is not None or bool(their.parts) or their.has_exited
             is_done = their.quiet_at is not None and time.monotonic() >= their.quiet_at
-            if is_done and line.complete is None and not line.buffer:
+            if has_turn and is_done and line.complete is None and not line.buffer:
                 return side
         return None
 
@@ -135,23 +138,33 @@ class Realtime:
         times = [their.quiet_at for their in self._call.theirs.values() if their.quiet_at is not None]
         return max(0.02, min(times) - time.monotonic()) if times else 3600.0
 
-    def _check_limits(self, patience: float) -> None:
+    async def _check_limits(self, patience: float) -> None:
         call, now = self._call, time.monotonic()
         if now >= call.deadline:
             measured = now - call.deadline + call.max_duration_s
             raise Ended("time_limit", message=f"limit {call.max_duration_s} s, measured {measured:.1f} s")
+        owes = other(self._last_speaker)
+        if now >= self._active_at + patience / 2 and not self._is_nudged and call.ending is None:
+            await self._nudge(owes)
         if now < self._active_at + patience:
             return
         if call.ending is not None:
             call.ending.message = "the party did not finish its last turn, so the harness hung up"
             raise call.ending
-        owes = other(self._last_speaker)
         waited = f"limit {patience:g} s, measured {now - self._active_at:.1f} s"
         if owes == "user":
             raise PartyFailed("caller_silent", f"the caller owed a turn and gave no sign; {waited}", side="user")
         if not call.turn:
             raise PartyFailed("never_spoke", f"the agent has not said a word; {waited}", side="agent")
         raise Ended("silence", message=f"the agent owed a turn and gave no sign; {waited}")
+
+    async def _nudge(self, side: Side) -> None:
+        """Tell a side that gives no sign that there was speech: a short word is none to a voice detection."""
+        self._is_nudged = True
+        if call_turn := self._call.turn:
+            text = f"turn {call_turn} was perhaps not heard as speech; the {side} side is told {INAUDIBLE!r}"
+            self._call.record(Noted("warning", text, side))
+            await say(self._call, self._lines[side].turn, INAUDIBLE)
 
     async def _step(self, came: Heard) -> None:
         speaker, message = came
@@ -163,6 +176,9 @@ class Realtime:
             line.finish_input(message.data)
             if not line.buffer:
                 await self._finish(line)
+        elif kind == "error-response" and speaker not in self._call.theirs:
+            # It was told of a turn without sound while it was busy: nothing is lost.
+            self._call.record(Noted("warning", f"the party took no text: {message.data.get('error')}"[:500], speaker))
         elif kind == "drained":
             if line.is_over:
                 await self._finish(line)
@@ -171,7 +187,7 @@ class Realtime:
 
     def _begin(self, line: Line) -> None:
         self._number(line)
-        self._last_speaker = line.side
+        self._last_speaker, self._is_nudged = line.side, False
         self._call.record(TurnStarted(line.side, line.turn.number))
 
     def _number(self, line: Line) -> None:

@@ -29,6 +29,12 @@ SALE = [
 BUYER = [say("Is ticket A1 free?"), say("Yes, please.")]
 
 
+async def click(party: FakeVoice, text: str) -> None:
+    """Say something that is too short for any voice detection."""
+    await party.speak(silence(0.05) + b"\0\x20" * 160)
+    await party.complete("K.")
+
+
 async def test_a_call_from_greeting_to_end_tool(stage: Stage, recordings: Path) -> None:
     stage.script(agent=SALE, caller=BUYER)
     held = await stage.hold(**TONES)
@@ -141,13 +147,8 @@ async def test_speech_at_another_rate_is_resampled(stage: Stage, recordings: Pat
 async def test_a_side_that_hears_no_speech_is_told_so(stage: Stage, monkeypatch: Any) -> None:
     monkeypatch.setattr("bots.bridge.audio.lockstep.NUDGE_S", 0.3)
 
-    async def caller(party: FakeVoice, text: str) -> None:
-        click = silence(0.05)[:-4] + b"\0\x20\0\x20"  # too short for any voice detection
-        await party.speak(click)
-        await party.complete("K.")
-
     stage.script(agent=[say("Hello!"), say("Pardon? Goodbye!", Ask("end_conversation"))], caller=[])
-    async with fake_voice(caller) as address:
+    async with fake_voice(click) as address:
         stage.caller = {"address": address, "model": ""}
         held = await stage.hold(**TONES)
     assert held.failure is None

@@ -9,6 +9,7 @@ from tests.bots.conftest import Stage
 from tests.bots.endpoint import Ask, say, use
 from tests.bots.voice.fake_voice import FakeVoice, fake_voice
 from tests.bots.voice.sound import channels, check_turns
+from tests.bots.voice.test_lockstep import click
 
 SPEECH = {"service": "tones"}
 TONES: dict[str, Any] = {"channel": "voice", "clock": "realtime", "voice": {"agent": SPEECH, "caller": SPEECH}}
@@ -68,6 +69,16 @@ async def test_an_agent_that_is_interrupted_stops_and_the_record_says_how_far_it
     (heard,) = [turn["heard"] for turn in held.record.of("turn.ended", "user")]
     assert heard == cut_in
     check_turns(recording(recordings), held.record.of("turn.ended"))
+
+
+async def test_a_side_that_hears_no_speech_is_told_so(stage: Stage) -> None:
+    stage.script(agent=[say("Hello!"), say("Pardon? Goodbye!", Ask("end_conversation"))], caller=[])
+    async with fake_voice(click) as address:
+        stage.caller = {"address": address, "model": ""}
+        held = await stage.hold(**TONES, limits={"silence_s": 4})
+    assert held.failure is None
+    assert "was perhaps not heard as speech" in held.record.notes()
+    assert held.end["reason"] == "end_tool"
 
 
 async def _silent(party: FakeVoice, text: str) -> None:
