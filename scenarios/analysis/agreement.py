@@ -20,7 +20,10 @@ _NO_OVERLAP = "no item has a ruling of both the judge and people"
 
 
 class Label(NamedTuple):
-    """One person's ruling on one item (a claim of a call). A second one, not blind, is what it became once revealed."""
+    """One person's ruling on one item (a claim of a call). A second one, not blind, is what it became once revealed.
+
+    ``domain`` and ``kind`` are the item's, so the same in all labels on it.
+    """
 
     item: str
     rater: str
@@ -74,23 +77,15 @@ class AgreementTable:
     not_blind: int  # labels left out because the judge's ruling had been seen
 
 
-@dataclass
-class _Tally:
-    """Rulings of people on one item."""
+class _Tally(NamedTuple):
+    """Rulings of people on one item, in the order of ``RULINGS``."""
 
-    passes: int = 0
-    fails: int = 0
-    cannot_tell: int = 0
-
-    def add(self, ruling: Ruling) -> None:
-        if ruling == "pass":
-            self.passes += 1
-        elif ruling == "fail":
-            self.fails += 1
-        else:
-            self.cannot_tell += 1
+    passes: int
+    fails: int
+    cannot_tell: int
 
 
+_PLACE = {ruling: position for position, ruling in enumerate(RULINGS)}
 _Tallies = Mapping[str, _Tally]
 
 
@@ -104,17 +99,14 @@ def agreement_table(labels: Iterable[Label], judge: Mapping[str, bool | None], *
     blind = [label for label in everything if label.blind]
     tallies = _tallied(blind)
 
-    def grouped(key: Literal["domain", "kind", "rater"]) -> dict[str, Agreement]:
-        groups: dict[str, list[Label]] = defaultdict(list)
-        for label in blind:
-            groups[getattr(label, key)].append(label)
-        return {name: _agreement(_tallied(groups[name]), judge, seed) for name in sorted(groups)}
+    def agreements(groups: Mapping[str, _Tallies]) -> dict[str, Agreement]:
+        return {name: _agreement(groups[name], judge, seed) for name in sorted(groups)}
 
     return AgreementTable(
         overall=_agreement(tallies, judge, seed),
-        by_domain=grouped("domain"),
-        by_kind=grouped("kind"),
-        by_rater=grouped("rater"),
+        by_domain=agreements(_grouped(tallies, {label.item: label.domain for label in blind})),
+        by_kind=agreements(_grouped(tallies, {label.item: label.kind for label in blind})),
+        by_rater=agreements(_by_rater(blind)),
         worst=_worst(tallies, judge),
         not_blind=len(everything) - len(blind),
     )
@@ -140,10 +132,29 @@ def checked(labels: Iterable[Label]) -> list[Label]:
 
 
 def _tallied(labels: Iterable[Label]) -> dict[str, _Tally]:
-    tallies: dict[str, _Tally] = defaultdict(_Tally)
+    counts: dict[str, list[int]] = {}
     for label in labels:
-        tallies[label.item].add(label.ruling)
-    return tallies
+        if label.item not in counts:
+            counts[label.item] = [0, 0, 0]
+        counts[label.item][_PLACE[label.ruling]] += 1
+    return {item: _Tally._make(found) for item, found in counts.items()}
+
+
+def _grouped(tallies: _Tallies, names: Mapping[str, str]) -> dict[str, dict[str, _Tally]]:
+    """Return the items by the name of their group."""
+    groups: dict[str, dict[str, _Tally]] = defaultdict(dict)
+    for item, tally in tallies.items():
+        groups[names[item]][item] = tally
+    return groups
+
+
+def _by_rater(labels: Iterable[Label]) -> dict[str, dict[str, _Tally]]:
+    """Return what each rater alone says: one ruling an item."""
+    alone = {ruling: _tallied([Label("", "", ruling)])[""] for ruling in RULINGS}
+    groups: dict[str, dict[str, _Tally]] = defaultdict(dict)
+    for label in labels:
+        groups[label.rater][label.item] = alone[label.ruling]
+    return groups
 
 
 def _agreement(tallies: _Tallies, judge: Mapping[str, bool | None], seed: int) -> Agreement:

@@ -31,7 +31,7 @@ def run() -> Run:
 
 @pytest.fixture
 def trial(run: Run) -> Trial:
-    return run.trials.first()
+    return run.trials.all()[0]
 
 
 def labels(run: Run, **fields: Any) -> list[LabelRecord]:

@@ -6,9 +6,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from scenarios.formats.labels import Format
 from scenarios.labels import import_labels
 
 EXIT_REFUSED = 1
+FORMS: dict[str, Format] = {".jsonl": "jsonl", ".csv": "csv"}
 
 
 class Command(BaseCommand):
@@ -27,7 +29,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Import; exit with 1 when a line was refused."""
         file: Path = options["file"]
-        form = options["format"] or {".jsonl": "jsonl", ".csv": "csv"}.get(file.suffix.lower())
+        form: Format | None = options["format"] or FORMS.get(file.suffix.lower())
         if form is None:
             raise CommandError(f"{file} ends in neither .jsonl nor .csv: say which it is with --format")
         try:
