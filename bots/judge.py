@@ -78,7 +78,7 @@ class JudgeAnswer:
     @property
     def version(self) -> dict[str, Any]:
         """Return the columns of the judge version."""
-        return version_of(self.profile, self.identity)
+        return self.identity.columns(self.profile.model_dump())
 
     def work(self, batch_id: int | None = None) -> JudgeWork:
         """Return what the trial's ending stores: judge version, judging and the fingerprint of each claim's ruling."""
@@ -108,20 +108,6 @@ class JudgeAnswer:
             for index, claim in enumerate(self.request.claims, 1)
         }
         return JudgeWork(self.version, columns, fingerprints, dict(enumerate(self.request.subjects, 1)))
-
-
-def version_of(profile: FrozenProfile, identity: JudgeIdentity) -> dict[str, Any]:
-    """Return the columns of a judge version, its fingerprint among them."""
-    return {
-        "fingerprint": identity.fingerprint,
-        "profile": profile.slug,
-        "model": identity.model,
-        "base_url": profile.base_url,
-        "parameters": dict(identity.parameters),
-        "prompt_version": identity.prompt_version,
-        "structure": identity.structure,
-        "is_standin": profile.is_standin,
-    }
 
 
 class _Failed(Exception):

@@ -34,11 +34,27 @@ def run_preflight(row_ids: Sequence[int]) -> None:
     asyncio.run(check_all(row_ids))
 
 
-def run_import(file_id: int) -> None:
-    """Read an uploaded file into runs; what becomes of it is in its ``ImportedFile`` rows."""
-    from scenarios.importing import import_upload
+def run_imports() -> None:
+    """Read the uploads that wait into runs; what becomes of each is in its ``ImportedFile`` row."""
+    from scenarios.importing import import_waiting
 
-    import_upload(file_id)
+    import_waiting()
+
+
+def run_judge_batch(batch_id: int) -> None:
+    """Judge the calls of a batch again, or save its rulings; wake a successor when the time was over first."""
+    from bots.rejudge import run_batch
+    from bots.wake import wake_batch
+
+    if run_batch(batch_id):
+        wake_batch(batch_id)
+
+
+def ask_canaries(batch_id: int) -> None:
+    """Ask a judge about the canaries of a batch that have no ruling yet."""
+    from bots.rejudge import ask_canaries as ask
+
+    ask(batch_id)
 
 
 if __name__ == "__main__":  # one lane without a cluster

@@ -17,8 +17,9 @@ from django.utils import timezone
 from django_q.models import Schedule
 from django_q.tasks import async_task
 
-from scenarios import lifecycle
-from scenarios.models import Lane, Preflight, Profile
+from scenarios import importing, lifecycle
+from scenarios.judging.work import waiting_batches
+from scenarios.models import ImportedFile, Lane, Preflight, Profile
 
 # A lane beats every two seconds.
 LANE_FRESH_S = 15
@@ -50,11 +51,18 @@ def announce_lane(width: int) -> UUID | None:
     return None
 
 
+def wake_all() -> None:
+    """Wake whoever has something to do."""
+    wake_lanes()
+    wake_imports()
+    wake_batches()
+
+
 def schedule_wake() -> None:
-    """Have lanes woken every minute, so that a worker's death costs no more; safe to repeat."""
+    """Have everybody woken every minute, so that a worker's death costs no more; safe to repeat."""
     Schedule.objects.update_or_create(
         name=_SCHEDULE,
-        defaults={"func": "bots.wake.wake_lanes", "schedule_type": Schedule.MINUTES, "minutes": 1, "repeats": -1},
+        defaults={"func": "bots.wake.wake_all", "schedule_type": Schedule.MINUTES, "minutes": 1, "repeats": -1},
     )
 
 
@@ -65,9 +73,34 @@ def preflight(profile_ids: Sequence[int]) -> list[Preflight]:
     return rows
 
 
-def wake_import(file_id: int) -> None:
-    """Have a worker read an uploaded file; its progress is in its ``ImportedFile`` row."""
-    async_task("bots.tasks.run_import", file_id, group="imports")
+def wake_imports() -> bool:
+    """Have a worker read the uploads that wait; return whether one was needed. What died in the middle is taken out.
+
+    Their progress is in their ``ImportedFile`` rows.
+    """
+    importing.clear_away()
+    needed = not importing.is_reading() and ImportedFile.objects.filter(state=ImportedFile.State.WAITING).exists()
+    if needed:
+        async_task("bots.tasks.run_imports", group="imports")
+    return needed
+
+
+def wake_batch(batch_id: int) -> None:
+    """Have a worker judge the calls of a batch again, or save its rulings; its row says how it goes."""
+    async_task("bots.tasks.run_judge_batch", batch_id, group="judging")
+
+
+def wake_batches() -> int:
+    """Have workers take up the batches that no living worker is at; returns how many."""
+    waiting = list(waiting_batches().values_list("pk", flat=True))
+    for batch_id in waiting:
+        wake_batch(batch_id)
+    return len(waiting)
+
+
+def wake_canaries(batch_id: int) -> None:
+    """Have a worker ask about the canaries of a batch that have no ruling."""
+    async_task("bots.tasks.ask_canaries", batch_id, group="judging")
 
 
 def _alive() -> QuerySet[Lane]:

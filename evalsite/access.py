@@ -106,10 +106,16 @@ def _last_login(person: User) -> str:
 NAVIGATION = (
     ("Runs", "run-list", "/runs/"),
     ("Live", "live-wall", "/live/"),
+    ("Review", "review-list", "/review/"),
     ("Compare", "compare", "/compare/"),
+    ("Judges", "judge-list", "/judges/"),
     ("Scenarios", "scenario-domains", "/scenarios/"),
     ("Settings", "settings", "/settings/"),
 )
+
+
+# Entries that only some can use.
+NEEDS: dict[str, Role] = {"review-list": "reviewer"}
 
 
 def context(request: HttpRequest) -> dict[str, Any]:
@@ -118,10 +124,11 @@ def context(request: HttpRequest) -> dict[str, Any]:
     return {
         "role": role_of(person),
         "may": {role: has_role(person, role) for role in ROLES},
-        "navigation": list(_navigation(request.path)),
+        "navigation": list(_navigation(request.path, person)),
     }
 
 
-def _navigation(path: str) -> Iterator[dict[str, Any]]:
+def _navigation(path: str, person: Person) -> Iterator[dict[str, Any]]:
     for label, name, prefix in NAVIGATION:
-        yield {"label": label, "url": reverse(name), "is_current": path.startswith(prefix)}
+        if has_role(person, NEEDS.get(name, "viewer")):
+            yield {"label": label, "url": reverse(name), "is_current": path.startswith(prefix)}

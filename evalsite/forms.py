@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db.models import Q
 
 from evalsite.access import ROLE_RIGHTS, ROLES
-from scenarios.models import Profile
+from scenarios.models import JudgePrompt, Profile
 
 if TYPE_CHECKING:
     ProfileModelForm = forms.ModelForm[Profile]
@@ -32,6 +33,8 @@ class ProfileForm(ProfileModelForm):
             "completion_price",
             "address",
             "tools_run",
+            "prompt",
+            "structure",
         ]
         labels = {
             "slug": "Name",
@@ -41,6 +44,8 @@ class ProfileForm(ProfileModelForm):
             "completion_price": "Price of output",
             "address": "Socket address",
             "tools_run": "Tools run",
+            "prompt": "What it is told",
+            "structure": "Replies are asked for",
         }
         help_texts = {
             "slug": "Short, for the command line: letters, digits, - and _.",
@@ -49,9 +54,25 @@ class ProfileForm(ProfileModelForm):
             "parameters": 'JSON sent with every request, such as {"temperature": 0, "seed": 7}.',
             "prompt_price": "US dollars per million tokens; empty when unknown.",
             "completion_price": "US dollars per million tokens; empty when unknown.",
+            "structure": "By schema, an endpoint without structured output is an error; auto falls back to plain text.",
             "address": "Of an external bot: ws:// or wss://. Leave model and base URL empty then.",
         }
         widgets = {"parameters": forms.Textarea(attrs={"rows": 4, "class": "mono", "spellcheck": "false"})}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance.kind != Profile.Kind.JUDGE:
+            del self.fields["prompt"], self.fields["structure"]
+            return
+        prompt: Any = self.fields["prompt"]
+        kept = Q(is_archived=False) | Q(pk=self.instance.prompt_id)
+        prompt.queryset, prompt.empty_label = JudgePrompt.objects.filter(kept), "the built-in text"
+        self.fields["structure"].required = False
+
+    def clean_structure(self) -> str:
+        """A form that leaves it out leaves it as it is."""
+        chosen: str = self.cleaned_data["structure"] or self.instance.structure
+        return chosen
 
     def clean_slug(self) -> str:
         """Check that the kind has no other profile of this name; Django leaves that out since kind is no field here."""

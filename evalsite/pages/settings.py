@@ -35,6 +35,8 @@ def profile_new(request: HttpRequest, kind: str) -> HttpResponse:
         raise Http404(f"There are profiles of agents, callers and judges, but none of kind {kind!r}.")
     source = Profile.objects.filter(kind=kind, slug=request.GET.get("from", "")).first()
     initial = {k: v for k, v in source.frozen().items() if k != "slug"} if source else {}
+    if source is not None:
+        initial["prompt"] = source.prompt_id
     return _edit(request, Profile(kind=kind), initial)
 
 

@@ -17,9 +17,11 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from scenarios import catalogue
+from scenarios.judging.prompts import guidance_of
 from scenarios.lifecycle import Claim
-from scenarios.models import BatchItem, JudgeBatch
+from scenarios.models import BatchItem, JudgeBatch, JudgeVersion
 from scenarios.scoring.canaries import Canary, all_canaries, for_batch
+from scenarios.scoring.judge_identity import JudgeIdentity
 from scenarios.scoring.judge_reply import JudgeReply
 from scenarios.scoring.judge_request import needs_judge
 
@@ -49,6 +51,7 @@ def batch_of_run(run_id: int, config: Mapping[str, Any]) -> int:
                 kind=JudgeBatch.Kind.RUN,
                 run_id=run_id,
                 title=f"judging of run {run_id}",
+                judge=version_row(config["judge"]),
                 config=config["judge"],
                 state=JudgeBatch.State.RUNNING,
             )
@@ -59,6 +62,15 @@ def batch_of_run(run_id: int, config: Mapping[str, Any]) -> int:
         if found is None:
             raise
         return found
+
+
+def version_row(profile: Mapping[str, Any]) -> JudgeVersion | None:
+    """Return the judge version that a frozen profile is now; None where each scenario asks a model of its own."""
+    if "{scenario}" in profile["model"]:
+        return None
+    identity = JudgeIdentity.of(profile, guidance_of(profile.get("prompt_version", "")))
+    columns = identity.columns(profile)
+    return JudgeVersion.objects.get_or_create(fingerprint=columns.pop("fingerprint"), defaults=columns)[0]
 
 
 def add_canaries(batch: JudgeBatch, canaries: list[Canary], *, first: int) -> None:

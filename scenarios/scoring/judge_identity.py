@@ -46,6 +46,19 @@ class JudgeIdentity:
         """Return the SHA-256 that identifies this judge."""
         return judge_fingerprint(self.model, self.parameters, self.prompt_version, self.structure)
 
+    def columns(self, profile: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the columns of this judge's version, its fingerprint among them; ``profile`` is a frozen one."""
+        return {
+            "fingerprint": self.fingerprint,
+            "profile": profile["slug"],
+            "model": self.model,
+            "base_url": profile.get("base_url") or "",
+            "parameters": dict(self.parameters),
+            "prompt_version": self.prompt_version,
+            "structure": self.structure,
+            "is_standin": bool(profile.get("is_standin")),
+        }
+
     def changed(self, now: "JudgeIdentity") -> list[str]:
         """Return what is different in ``now``, in words: ``model a -> b``."""
         return [

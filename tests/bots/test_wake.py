@@ -89,7 +89,7 @@ def test_the_schedule_is_one_however_often_it_is_made() -> None:
     wake.schedule_wake()
     wake.schedule_wake()
     schedule = Schedule.objects.get()
-    assert (schedule.func, schedule.minutes, schedule.repeats) == ("bots.wake.wake_lanes", 1, -1)
+    assert (schedule.func, schedule.minutes, schedule.repeats) == ("bots.wake.wake_all", 1, -1)
 
 
 def test_preflight_asks_for_each_profile(enqueued: list[str]) -> None:
