@@ -103,7 +103,7 @@ LANES = env.int("LANES", 1)
 LANE_WIDTH = env.int("LANE_WIDTH", 16)
 Q_CLUSTER: dict[str, Any] = {
     "name": "callboard",
-    "workers": LANES + 1,  # one beside the lanes for short tasks: preflight, the wake-up schedule
+    "workers": LANES + 2,  # beside the lanes one that reads imports, one for short tasks: preflight, the schedule
     "queue_limit": 1,
     "timeout": 3600,
     "retry": 11000,

@@ -6,7 +6,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from bots.wake import wake_import
+from bots.wake import wake_imports
 from evalsite.access import has_role, role_required
 from evalsite.filters import page_of
 from evalsite.forms import ImportForm
@@ -28,8 +28,8 @@ def import_list(request: HttpRequest) -> HttpResponse:
             return redirect("import-list")
         if form.is_valid():
             for upload in form.cleaned_data["results"]:
-                file = keep_upload(upload, request.user, form.options)
-                wake_import(file.pk)
+                keep_upload(upload, request.user, form.options)
+            wake_imports()
             messages.success(request, f"Uploaded {len(form.cleaned_data['results'])}; a worker reads them now.")
             return redirect("import-list")
     files = ImportedFile.objects.select_related("imported_by").prefetch_related("runs")

@@ -2,6 +2,17 @@
 
 from scenarios.importing.files import Imported, refuse, stop_import
 from scenarios.importing.store import import_path, store
-from scenarios.importing.uploads import import_upload, keep_upload
+from scenarios.importing.uploads import clear_away, import_upload, import_waiting, is_reading, keep_upload
 
-__all__ = ["Imported", "import_path", "import_upload", "keep_upload", "refuse", "stop_import", "store"]
+__all__ = [
+    "Imported",
+    "clear_away",
+    "import_path",
+    "import_upload",
+    "import_waiting",
+    "is_reading",
+    "keep_upload",
+    "refuse",
+    "stop_import",
+    "store",
+]

@@ -1,10 +1,11 @@
 """The rows of imported files: one for each content, whoever comes first, and a line for what was refused."""
 
-from dataclasses import dataclass
-from datetime import timedelta
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from django.db import IntegrityError, transaction
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from scenarios.formats.imports.records import ImportedRun
@@ -12,13 +13,19 @@ from scenarios.models import ImportedFile, Run
 from scenarios.storable import storable
 
 State = ImportedFile.State
-# An import without a sign of life for this long has died; the next one of the same file begins anew.
-DEAD_AFTER = timedelta(minutes=2)
+# An import without a sign of life for this long has died: it is taken out, and the file can be imported anew.
+DEAD_AFTER = ImportedFile.SILENT_AFTER
+DIED = "the worker that read it died in the middle; what was stored of it was taken out. Import it again."
 
 
 @dataclass
 class Imported:
-    """What became of one file: ``result`` in a word, ``why`` in words, and counts of its calls."""
+    """What became of one file: ``result`` in a word, ``why`` in words, and counts of its calls.
+
+    ``stored`` have a database verdict in the file; ``explained`` are those that differ from ours for a known reason.
+    ``checks`` counts single actions, facts and predicates by kind and how ours stand to the file's.
+    ``not_replayed`` is the commonest reason why calls were not.
+    """
 
     file: ImportedFile
     result: Literal["imported", "partly", "refused", "already", "cancelled"]
@@ -26,13 +33,20 @@ class Imported:
     run: Run | None = None
     trials: int = 0
     replayed: int = 0
+    stored: int = 0
     agreeing: int = 0
     differing: int = 0
+    explained: int = 0
     refused: int = 0
+    checks: Counter[tuple[str, str]] = field(default_factory=Counter)
+    not_replayed: str = ""
 
 
 def stop_import(file: ImportedFile) -> bool:
     """Ask an import to stop; what it has stored is taken out again. False when it has ended."""
+    if _silent().filter(pk=file.pk).exists():
+        bury_the_dead()
+        return True
     stopped = {"state": State.CANCELLED, "reason": "stopped before it was read", "ended_at": timezone.now()}
     if ImportedFile.objects.filter(pk=file.pk, state=State.WAITING).update(**stopped):
         return True
@@ -55,30 +69,44 @@ def register(opened: ImportedRun, person: Any, name: str, file: ImportedFile | N
     }
     for column, value in row.items():
         setattr(file, column, value)
-    for _ in range(2):
+    # Of a row that is there already only these columns: somebody may have asked to stop while the file was measured.
+    columns = tuple(row) if file.pk is not None else None
+    bury_the_dead()
+    for is_last in (False, False, True):
         try:
             with transaction.atomic():
-                file.save()
+                file.save(update_fields=columns)
                 return file, True
         except IntegrityError:
-            held = ImportedFile.objects.get(content_sha256=source.content_sha256, state__in=ImportedFile.HELD)
-            if not _is_dead(held):
-                break
-            _bury(held)
+            same = ImportedFile.objects.filter(content_sha256=source.content_sha256, state__in=ImportedFile.HELD)
+            if held := same.first():
+                return _known(file, held), False
+            if is_last:  # it is not that another import of this content was stopped just now
+                raise
+    raise AssertionError("the last try returns or raises")
+
+
+def _known(file: ImportedFile, held: ImportedFile) -> ImportedFile:
     if file.pk is not None:
         refuse(ImportedFile.objects.get(pk=file.pk), f"the same content was imported before, as {held.name}")
-    return held, False
+    return held
 
 
-def _is_dead(file: ImportedFile) -> bool:
-    last = file.heartbeat_at or file.imported_at
-    return file.state == State.IMPORTING and last < timezone.now() - DEAD_AFTER
+def bury_the_dead() -> list[ImportedFile]:
+    """Take out what imports stored that died in the middle, and say so in their rows, which are returned."""
+    buried = []
+    for file in _silent():
+        # A sign of life that comes just now keeps it.
+        if _silent().filter(pk=file.pk).update(state=State.CANCELLED, reason=DIED, ended_at=timezone.now()):
+            Run.objects.filter(imported_from=file).delete()
+            buried.append(file)
+    return buried
 
 
-def _bury(file: ImportedFile) -> None:
-    Run.objects.filter(imported_from=file).delete()
-    reason = "the import died in the middle; what it had stored was taken out"
-    ImportedFile.objects.filter(pk=file.pk).update(state=State.CANCELLED, reason=reason, ended_at=timezone.now())
+def _silent() -> QuerySet[ImportedFile]:
+    limit = timezone.now() - DEAD_AFTER
+    silent = Q(heartbeat_at__lt=limit) | Q(heartbeat_at=None, imported_at__lt=limit)
+    return ImportedFile.objects.filter(silent, state=State.IMPORTING)
 
 
 def refuse(file: ImportedFile, why: str) -> Imported:

@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import logging
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +21,8 @@ from scenarios.formats.imports.records import ImportedRun, ImportedTrial
 from scenarios.formats.imports.source import DamagedFile
 from scenarios.formats.imports.tasks import CannotReplay, domain_of
 from scenarios.importing import config
-from scenarios.importing.files import Imported, State, refuse, register
+from scenarios.importing.agreement import counted
+from scenarios.importing.files import DIED, Imported, State, refuse, register
 from scenarios.importing.rows import TrialRows, rows_of
 from scenarios.models import (
     Finding,
@@ -42,8 +45,12 @@ NOT_ASKED = "not asked for: import with --rescore"
 _ALIKE_FROM = 10
 
 
+_BEAT_S = 5
+_log = logging.getLogger(__name__)
+
+
 class _Stopped(Exception):
-    """Somebody asked to stop."""
+    """Somebody asked to stop, or took this import for dead."""
 
 
 def import_path(
@@ -85,12 +92,22 @@ def store(
     storing = _Storing(opened, file, replay, upstream, progress)
     try:
         return storing.store(person)
+    except Exception as fault:  # no file may end the others of its folder, or be left without a line
+        _log.exception("import of %s", file.name)
+        storing.withdraw()
+        return refuse(ImportedFile.objects.get(pk=file.pk), fault_here(fault))
     except BaseException:
         storing.withdraw()
         ImportedFile.objects.filter(pk=file.pk).update(
             state=State.CANCELLED, reason="broke off", ended_at=timezone.now()
         )
         raise
+
+
+def fault_here(fault: Exception) -> str:
+    """Return how a defect of ours is told: the file is not to blame, and the log has where it was."""
+    said = " ".join(str(fault).split())[:200]
+    return f"a fault of Callboard's own, which its log has in full ({type(fault).__name__}: {said}). Please report it"
 
 
 def _already(file: ImportedFile, opened: ImportedRun, *, replay: bool, upstream: bool) -> Imported:
@@ -126,15 +143,16 @@ def _add_replays(run: Run, opened: ImportedRun, *, upstream: bool) -> None:
                         "is_gating": signal.is_gating,
                     },
                 )
+            for verdict in rows.verdicts:  # the file's rulings stay; ours come beside them
+                same = Verdict.objects.filter(trial=trial, scoring=1, signal=verdict.signal, index=verdict.index)
+                same.update(detail=verdict.detail)
 
 
 def _counted(imported: Imported) -> Imported:
     if imported.run is not None:
-        rows = ForeignResult.objects.filter(trial__run=imported.run)
-        imported.trials = rows.count()
-        imported.replayed = rows.filter(our_db_match__isnull=False).count()
-        imported.agreeing = rows.filter(agrees=True).count()
-        imported.differing = rows.filter(agrees=False).count()
+        counts = counted(imported.run)
+        for name, count in counts.items():
+            setattr(imported, name, count)
     imported.refused = len(imported.file.refused)
     return imported
 
@@ -144,6 +162,9 @@ def _replayed(opened: ImportedRun, call: ImportedTrial, upstream: bool) -> Resco
         return rescore(opened, call, upstream=upstream)
     except CannotReplay as problem:
         return str(problem)
+    except Exception as fault:  # its call is shown all the same
+        _log.exception("replay of %s", call.place)
+        return fault_here(fault)
 
 
 @dataclass
@@ -163,6 +184,7 @@ class _Storing:
     outcomes: dict[str, str] = field(default_factory=dict)
     trial_pks: list[int] = field(default_factory=list)
     damage: str = ""
+    beaten_at: float = 0.0
 
     def store(self, person: Any) -> Imported:
         lint = Lint(self.opened)
@@ -171,9 +193,9 @@ class _Storing:
             for chunk in self._chunks(lint):
                 self._write(chunk, person)
             why = self.damage
-        except _Stopped:
+        except _Stopped as stopped:
             self.withdraw()
-            reason = "stopped by a person; nothing of it was kept"
+            reason = str(stopped)
             self._end(State.CANCELLED, reason)
             return Imported(self.file, "cancelled", reason)
         if self.run is None:
@@ -200,6 +222,7 @@ class _Storing:
             for call in self.opened.trials():
                 replayed = _replayed(self.opened, call, self.upstream) if self.replay else NOT_ASKED
                 lint.see(call, replayed)
+                self._beat()
                 chunk.append((call, replayed))
                 if len(chunk) == _CHUNK:
                     yield chunk
@@ -217,12 +240,22 @@ class _Storing:
             rows = [self._rows(call, replayed) for call, replayed in chunk]
             _write_rows(rows)
             self.trial_pks += [row.trial.pk for row in rows]
-            files = ImportedFile.objects.filter(pk=self.file.pk)
-            files.update(trial_count=len(self.trial_pks), heartbeat_at=timezone.now())
-            if files.filter(stop_requested=True).exists():
-                raise _Stopped
+            self._sign_of_life(trial_count=len(self.trial_pks))
         if self.progress is not None:
             self.progress(len(self.trial_pks))
+
+    def _beat(self) -> None:
+        """Give a sign of life between two chunks, which may be far apart where calls are long."""
+        if time.monotonic() - self.beaten_at > _BEAT_S:
+            self._sign_of_life()
+
+    def _sign_of_life(self, **columns: Any) -> None:
+        self.beaten_at = time.monotonic()
+        files = ImportedFile.objects.filter(pk=self.file.pk, state=State.IMPORTING)
+        if not files.update(heartbeat_at=timezone.now(), **columns):
+            raise _Stopped(DIED)
+        if files.filter(stop_requested=True).exists():
+            raise _Stopped("stopped by a person; nothing of it was kept")
 
     def _domain_name(self, call: ImportedTrial) -> str:
         try:

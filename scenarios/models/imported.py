@@ -1,10 +1,12 @@
 """What came in from other tools: the file, each call's foreign result, and what is odd about a run."""
 
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 
 from scenarios.models.trial import Trial
 
@@ -24,6 +26,8 @@ class ImportedFile(models.Model):
         CANCELLED = "cancelled", "cancelled"
 
     HELD = (State.IMPORTING, State.IMPORTED, State.PARTLY)
+    # Imports give a sign of life every few seconds; measuring a large file before that takes a while.
+    SILENT_AFTER = timedelta(minutes=5)
 
     name = models.CharField(max_length=300)
     format = models.CharField(max_length=40, blank=True)
@@ -65,6 +69,12 @@ class ImportedFile(models.Model):
     def is_open(self) -> bool:
         """Return whether it waits or is being read."""
         return self.state in (self.State.WAITING, self.State.IMPORTING)
+
+    @property
+    def is_silent(self) -> bool:
+        """Return whether it is said to be read though nobody has given a sign of life for long."""
+        last = self.heartbeat_at or self.imported_at
+        return self.state == self.State.IMPORTING and last < timezone.now() - self.SILENT_AFTER
 
 
 class ForeignResult(models.Model):

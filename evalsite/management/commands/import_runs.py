@@ -14,6 +14,8 @@ from scenarios.importing import Imported, refuse, store
 from scenarios.models import ImportedFile
 
 EXIT_REFUSED = 1
+_SUMMED = ("trials", "replayed", "stored", "agreeing", "differing", "explained")
+_CHECKS = {"action": "actions", "communicate": "facts to say", "db_state_assertion": "predicates"}
 
 
 class Command(BaseCommand):
@@ -47,7 +49,7 @@ class Command(BaseCommand):
             results.append(result)
             self._say(options, _line(found.name, result))
         counts = _counts(results)
-        self.stdout.write(json.dumps(counts) if options["json"] else _summary(counts))
+        self.stdout.write(json.dumps(counts) if options["json"] else _summary(results, counts))
         if counts["refused"]:
             sys.exit(EXIT_REFUSED)
 
@@ -63,24 +65,52 @@ def _name(path: Path, place: str) -> str:
 
 def _line(name: str, result: Imported) -> str:
     where = f" -> run {result.run.pk}" if result.run else ""
-    counts = f", {result.trials} calls" if result.run else ""
-    if result.replayed:
-        counts += f", {result.replayed} replayed: {result.agreeing} agree, {result.differing} differ"
-    return f"{result.result:<12} {name}{where}{counts}{f' ({result.why})' if result.why else ''}"
+    said = f": {_compared(result)}" if result.run and result.result != "cancelled" else ""
+    return f"{result.result:<12} {name}{where}{said}{f' ({result.why})' if result.why else ''}"
 
 
-def _counts(results: list[Imported]) -> dict[str, int]:
+def _compared(result: Imported) -> str:
+    """Return how far the verdicts of a file, or of all files together, came out again."""
+    calls = f"{result.trials} calls, {result.replayed} replayed"
+    if result.not_replayed and result.replayed < result.trials:
+        calls += f" (the others, most often: {result.not_replayed})"
+    if not result.replayed:
+        return calls
+    stored = f"{result.stored} stored verdicts, {result.agreeing} agree, {result.differing} differ"
+    if result.differing:
+        stored += f" ({result.explained} explained)"
+    return "; ".join(filter(None, [calls, stored, _checks(result)]))
+
+
+def _checks(result: Imported) -> str:
+    kinds = [(kind, title, _ruled(result, kind)) for kind, title in _CHECKS.items()]
+    told = [f"{title} {result.checks[kind, 'agree']} of {ruled} agree" for kind, title, ruled in kinds if ruled]
+    return f"checks: {', '.join(told)}" if told else ""
+
+
+def _ruled(result: Imported, kind: str) -> int:
+    return result.checks[kind, "agree"] + result.checks[kind, "differ"]
+
+
+def _counts(results: list[Imported]) -> dict[str, Any]:
     by_result = Counter(result.result for result in results)
-    names = ("trials", "replayed", "agreeing", "differing")
-    sums = {name: sum(getattr(result, name) for result in results) for name in names}
-    refused = {"refused": by_result["refused"], "refused_trials": sum(result.refused for result in results)}
-    return {"files": len(results), **sums, **refused, "partly": by_result["partly"], "already": by_result["already"]}
+    every = _together(results)
+    sums = {name: getattr(every, name) for name in _SUMMED}
+    checks = {kind: {"agreeing": every.checks[kind, "agree"], "compared": _ruled(every, kind)} for kind in _CHECKS}
+    refused = {"refused": by_result["refused"], "refused_trials": every.refused}
+    known = {"partly": by_result["partly"], "already": by_result["already"]}
+    return {"files": len(results), **sums, "checks": checks, **refused, **known}
 
 
-def _summary(counts: dict[str, int]) -> str:
-    calls = f"{counts['trials']} calls, {counts['replayed']} replayed: {counts['agreeing']} agree"
+def _together(results: list[Imported]) -> Imported:
+    every = Imported(ImportedFile(), "imported")
+    for result in results:
+        every.checks.update(result.checks)
+        for name in (*_SUMMED, "refused"):
+            setattr(every, name, getattr(every, name) + getattr(result, name))
+    return every
+
+
+def _summary(results: list[Imported], counts: dict[str, Any]) -> str:
     refused = f"refused {counts['refused']} files and {counts['refused_trials']} calls"
-    return (
-        f"{counts['files']} files: {calls}, {counts['differing']} differ; {refused}; "
-        f"{counts['already']} were known already"
-    )
+    return f"{len(results)} files: {_compared(_together(results))}; {refused}; {counts['already']} were known already"

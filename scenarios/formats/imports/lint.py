@@ -41,7 +41,14 @@ class Lint:
         """Look at the next call."""
         position = self._seen
         self._seen += 1
-        for finding in (*_of_labels(replayed), *_of_verdict(call, replayed), *_of_times(call), *_of_ids(call)):
+        found = (
+            *_of_labels(replayed),
+            *_of_verdict(call, replayed),
+            *_of_checks(call, replayed),
+            *_of_times(call),
+            *_of_ids(call),
+        )
+        for finding in found:
             severity, code, text = finding
             self._found.append(LintFinding(severity, code, text, call.place, position))
         task = call.task_id or ""
@@ -122,6 +129,25 @@ def _of_verdict(call: ImportedTrial, replayed: Rescored | str) -> Iterator[_Foun
         yield "warning", "vacuous_pass", "passed, and the file shows nothing that was checked"
     elif verdict.mapped == "pass" and isinstance(replayed, Rescored) and not call.tool_calls:
         yield "warning", "vacuous_pass", "passed without a single tool call"
+
+
+def _of_checks(call: ImportedTrial, replayed: Rescored | str) -> Iterator[_Found]:
+    """Yield what the file rules otherwise on single actions, facts and predicates than its own calls and turns show."""
+    if not isinstance(replayed, Rescored):
+        return
+    verdict, ours = call.verdict, replayed.replay
+    kinds = (
+        ("expected calls", [check.get("action_match") for check in verdict.action_checks], ours.action_checks),
+        ("facts to say", [check.get("met") for check in verdict.communicate_checks], ours.communicate_checks),
+    )
+    for kind, stored, found in kinds:
+        # Where the file checked others than its task lists, there is nothing to compare.
+        if len(stored) == len(found):
+            pairs = zip(stored, found, strict=True)
+            others = [one.expected for met, one in pairs if isinstance(met, bool) and met != one.met]
+            if others:
+                named = ", ".join(name[:60] for name in others[:_NAMED])
+                yield "warning", "checks_differ", f"{len(others)} of {len(found)} {kind} are not ruled as here: {named}"
 
 
 def _of_ids(call: ImportedTrial) -> Iterator[_Found]:

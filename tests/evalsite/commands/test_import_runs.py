@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from scenarios.models import Run
-from tests.scenarios.formats.imports.files import results, simulation, task, write
+from scenarios.models import ImportedFile, Run
+from tests.scenarios.formats.imports.files import action, results, simulation, task, write
 
 pytestmark = pytest.mark.django_db
 
@@ -25,20 +25,41 @@ def test_a_folder_with_strangers(tmp_path: Path, benchmarks: Path) -> None:
     (tmp_path / "README.md").write_text("hello")
     out = run_command(tmp_path, "--rescore")
     assert "imported" in out
-    assert "1 replayed: 1 agree, 0 differ" in out
+    assert "1 calls, 1 replayed; 1 stored verdicts, 1 agree, 0 differ" in out
     assert "passed over" in out
     assert "README.md" in out
 
 
 def test_json_is_one_line_of_counts(tmp_path: Path, benchmarks: Path) -> None:
-    path = write(tmp_path, results([simulation()], tasks=[task("0")]))
+    # The first check comes out again. The second does not: nobody says 42.
+    expected = [action("get_order_details", {"order_id": "#W1"})]
+    criteria = {"actions": expected, "communicate_info": ["42"], "reward_basis": ["DB"]}
+    checks = {
+        "reward": 1.0,
+        "db_check": {"db_match": True, "db_reward": 1.0},
+        "action_checks": [{"action": expected[0], "action_match": False, "action_reward": 0.0}],
+        "communicate_checks": [{"info": "42", "met": True, "justification": ""}],
+        "reward_basis": ["DB"],
+    }
+    tasks = [task("0", evaluation_criteria=criteria)]
+    path = write(tmp_path, results([simulation(reward_info=checks)], tasks=tasks))
+    assert "checks: actions 1 of 1 agree, facts to say 0 of 1 agree" in run_command(path, "--rescore")
+    ImportedFile.objects.all().delete()
+    Run.objects.all().delete()
     counts = json.loads(run_command(path, "--rescore", "--json"))
     assert counts == {
         "files": 1,
         "trials": 1,
         "replayed": 1,
+        "stored": 1,
         "agreeing": 1,
         "differing": 0,
+        "explained": 0,
+        "checks": {
+            "action": {"agreeing": 1, "compared": 1},
+            "communicate": {"agreeing": 0, "compared": 1},
+            "db_state_assertion": {"agreeing": 0, "compared": 0},
+        },
         "refused": 0,
         "refused_trials": 0,
         "partly": 0,

@@ -1,18 +1,20 @@
 """The imports page: uploading, watching, stopping, and accepting what the lint found."""
 
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.utils import timezone
 from pytest_django import Settings
 
 from evalsite.pages import imports
 from scenarios.importing import import_path, import_upload
 from scenarios.models import Finding, ImportedFile, Run
-from tests.scenarios.formats.imports.files import answer, call, results, simulation, write
+from tests.scenarios.formats.imports.files import action, answer, call, results, simulation, task, write
 
 pytestmark = pytest.mark.django_db
 
@@ -22,7 +24,11 @@ def woken(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     """Return the uploads that a worker was woken for."""
     settings.VAR_DIR = tmp_path
     found: list[int] = []
-    monkeypatch.setattr(imports, "wake_import", found.append)
+
+    def wake() -> None:
+        found.extend(ImportedFile.objects.filter(state="waiting").order_by("pk").values_list("pk", flat=True))
+
+    monkeypatch.setattr(imports, "wake_imports", wake)
     return found
 
 
@@ -132,3 +138,53 @@ def test_the_call_page_shows_the_files_verdict_and_hides_times_it_has_not(
     assert "as stored in the file" in page
     assert "not asked for" in page
     assert client.get(f"/runs/{run.pk}/trials/{trial.scenario.name}/1/events/?raw=1").status_code == 200
+
+
+def test_the_run_counts_checks_that_come_out_again(
+    client: Client, viewer: User, tmp_path: Path, benchmarks: Path
+) -> None:
+    expected = [action("get_order_details", {"order_id": "#W1"}), action("get_user_details", {"user_id": "x"}, "0_1")]
+    written = {
+        "reward": 1.0,
+        "db_check": {"db_match": True, "db_reward": 1.0},
+        "action_checks": [{"action": one, "action_match": number == 0} for number, one in enumerate(expected)],
+        "reward_basis": ["DB"],
+    }
+    path = write(tmp_path, results([simulation(reward_info=written)], tasks=[task("0", actions=expected)]))
+    run = import_path(path, replay=True).run
+    assert run is not None
+    client.force_login(viewer)
+    page = client.get(f"/runs/{run.pk}/").content.decode()
+    # Neither call was made: the file's first ruling is wrong, its second is right.
+    assert "calls to make: <b>1 of 2</b> come out as stored" in page
+    assert Finding.objects.get(run=run, code="checks_differ").severity == "warning"
+
+
+def test_a_second_import_with_replay_sets_our_checks_beside_the_files(
+    client: Client, viewer: User, tmp_path: Path, benchmarks: Path
+) -> None:
+    written = {
+        "reward": 0.0,
+        "db_check": {"db_match": True, "db_reward": 1.0},
+        "communicate_checks": [{"info": "42", "met": False, "justification": ""}],
+        "reward_basis": ["DB", "COMMUNICATE"],
+    }
+    criteria = {"actions": [], "communicate_info": ["42"], "reward_basis": ["DB", "COMMUNICATE"]}
+    tasks = [task("0", evaluation_criteria=criteria)]
+    path = write(tmp_path, results([simulation(reward_info=written)], tasks=tasks))
+    run = import_path(path).run
+    assert run is not None
+    client.force_login(viewer)
+    assert "facts to say: none compared, 1 in calls" in client.get(f"/runs/{run.pk}/").content.decode()
+    import_path(path, replay=True)
+    assert "facts to say: <b>1 of 1</b> come out as stored" in client.get(f"/runs/{run.pk}/").content.decode()
+
+
+def test_an_import_that_died_says_so_in_its_row(client: Client, operator: User) -> None:
+    row = ImportedFile.objects.create(name="big.json", state="importing", heartbeat_at=timezone.now() - timedelta(1))
+    client.force_login(operator)
+    assert "its worker died" in client.get(f"/imports/{row.pk}/").content.decode()
+    client.post(f"/imports/{row.pk}/stop/")
+    page = client.get(f"/imports/{row.pk}/").content.decode()
+    assert "cancelled" in page
+    assert "hx-trigger" not in page
