@@ -7,11 +7,12 @@ gives the template's context, ``render_row`` the HTML of the transcript, ``rende
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import Any
 
 from django.template.loader import render_to_string
 
+from scenarios.analysis.speech.differences import differences
+from scenarios.analysis.speech.wer import compare
 from scenarios.scoring.evidence import StoredEvent
 
 # Text up to here stands open; up to FETCHED it is folded in the page; beyond it comes on demand.
@@ -55,6 +56,7 @@ TEMPLATES = {
         "signal.scored",
         "verdict.given",
         "trial.finished",
+        "outcome.revised",
     )
 }
 UNKNOWN = "trials/events/_other.html"
@@ -96,19 +98,21 @@ def fold(value: Any) -> Folded:
 
 
 def word_diff(said: str, heard: str) -> list[tuple[str, str]] | None:
-    """Return ``[(op, words)]`` with op same, lost (said but not heard) or odd (heard but not said); None: too long."""
-    old, new = said.split(), heard.split()
-    if len(old) > MAX_DIFF_WORDS or len(new) > MAX_DIFF_WORDS:
+    """Return ``[(op, words)]`` with op same, lost (said but not heard) or odd (heard but not said); None: too long.
+
+    Spelling, case and punctuation alone are no difference: a recogniser writes "one" as "1".
+    """
+    if len(said.split()) > MAX_DIFF_WORDS or len(heard.split()) > MAX_DIFF_WORDS:
         return None
     parts: list[tuple[str, str]] = []
-    for op, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if op == "equal":
-            parts.append(("same", " ".join(old[a:b])))
+    for stretch in differences(said, heard):
+        if stretch.op == "equal":
+            parts.append(("same", stretch.said))
             continue
-        if b > a:
-            parts.append(("lost", " ".join(old[a:b])))
-        if d > c:
-            parts.append(("odd", " ".join(new[c:d])))
+        if stretch.said:
+            parts.append(("lost", stretch.said))
+        if stretch.heard:
+            parts.append(("odd", stretch.heard))
     return parts
 
 
@@ -133,13 +137,22 @@ def changes(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _turn(data: Mapping[str, Any]) -> dict[str, Any]:
     said, heard = data["said"], data["heard"]
-    differs = heard is not None and heard != said
-    return {
+    is_short = heard is not None and len(said) + len(heard) <= FETCHED
+    parts = word_diff(said, heard) if is_short and heard != said else None
+    is_other = heard is not None and (heard != said if parts is None else any(op != "same" for op, _ in parts))
+    shown: dict[str, Any] = {
         "said": fold(said),
         "raw": fold(data["raw"]) if data.get("raw") else None,
-        "heard": fold(heard) if differs else None,
-        "parts": word_diff(said, heard) if differs and len(said) + len(heard) <= FETCHED else None,
+        # A turn that was heard word for word, only written otherwise, has nothing to show.
+        "heard": fold(heard) if is_other or (heard and not said.strip()) else None,
+        "parts": parts if is_other else None,
     }
+    if data.get("ended_ms") is not None:  # spoken: the event itself came when the other side had heard it
+        shown["at_ms"] = data["started_ms"]
+        shown["spoken"] = "not measured" if heard is None else "otherwise" if is_other else "word for word"
+        if is_other and is_short:
+            shown["errors"] = compare(said, heard, is_interrupted=bool(data.get("interrupted")))
+    return shown
 
 
 def _called(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -230,9 +243,10 @@ def mark(event: StoredEvent) -> dict[str, Any] | None:
     """Return where an event stands on the timeline (milliseconds, lane), or None when it has no place there."""
     if event.kind not in MARKED:
         return None
-    data = event.data
+    data, end = event.data, event.at_ms
     if event.kind == "turn.ended":
         start, name = data["started_ms"], f"turn {data['turn']}"
+        end = event.at_ms if data.get("ended_ms") is None else data["ended_ms"]
         shape = f"{event.side}{' interrupted' if data.get('interrupted') else ''}"
         target = f"turn-{data['turn']}"
     elif event.kind == "tool.returned":
@@ -241,15 +255,15 @@ def mark(event: StoredEvent) -> dict[str, Any] | None:
         target = f"call-{data['call']}"
     else:
         start, name, shape, target = event.at_ms, f"{data['action']} by {data['person']}", "person", anchor(event)
-    start = max(0, min(start, event.at_ms))
+    start = max(0, min(start, end))
     return {
         "name": name,
         "shape": shape,
         "target": target,
         "start": start,
         # A shape without width is not drawn at all.
-        "length": max(1, event.at_ms - start),
-        "end": event.at_ms,
+        "length": max(1, end - start),
+        "end": end,
         "lane": {"user": 0, "agent": 12}.get(event.side, 24) if event.kind == "turn.ended" else 24,
     }
 

@@ -99,13 +99,13 @@ class CallRecord:
             rows[row["anchor"]] = row
         return list(rows.values())
 
-    def timeline(self) -> dict[str, Any]:
-        """Return the marks of the current attempt and the length of the call, in milliseconds."""
+    def timeline(self, heard_ms: int = 0) -> dict[str, Any]:
+        """Return the marks of the current attempt and its length, in ms: of the recording too, if that is longer."""
         current = self.events.filter(seq__gte=self.current.first)
         found = [transcript.mark(event) for event in current.filter(kind__in=transcript.MARKED)]
         marks = {mark["target"]: mark for mark in found if mark is not None}
         end = current.aggregate(end=Max("at_ms"))["end"] or 0
-        return {"marks": list(marks.values()), "end": max(1, end)}
+        return {"marks": list(marks.values()), "end": max(1, end, heard_ms)}
 
     def search(self, query: str) -> dict[str, Any]:
         """Return the hits of a text in everything that was said, called and answered, folded values included."""

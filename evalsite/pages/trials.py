@@ -12,12 +12,15 @@ from evalsite import transcript
 from evalsite.access import role_required
 from evalsite.pages import calls
 from evalsite.pages.calls import CallRecord, Chunk
+from evalsite.pages.listen import listening
 from evalsite.pages.why import explain
 from scenarios import lifecycle
 from scenarios.models import Trial
 
 SHOWS = {"talk": "Talk", "call": "Talk and tools", "all": "Everything"}
-PARTS = frozenset({"said", "heard", "raw", "arguments", "raw_arguments", "result", "changes", "actions", "deltas", "data"})
+PARTS = frozenset(
+    {"said", "heard", "raw", "arguments", "raw_arguments", "result", "changes", "actions", "deltas", "data"}
+)
 FAILED = ("fail", "stalled")
 
 
@@ -30,13 +33,15 @@ def trial_detail(request: HttpRequest, run: int, scenario: str, number: int) -> 
     opened = _opened(request, record, chunks)
     show = request.GET.get("show", "call")
     query = request.GET.get("q", "").strip()[:200]
+    listen = listening(trial, record)
     context: dict[str, Any] = {
         "trial": trial,
         "run": trial.run,
         "record": record,
         "is_live": trial.status not in Trial.ENDED,
         "stretches": [(chunk, record.rows(chunk) if chunk == opened else None) for chunk in chunks],
-        "timeline": record.timeline(),
+        "timeline": record.timeline(listen.get("duration_ms", 0)),
+        "listen": listen,
         "last_event": record.events.last(),
         "show": show if show in SHOWS else "call",
         "shows": SHOWS,

@@ -59,6 +59,7 @@ def every_kind(text: str) -> list[Event]:
         events.SignalScored("clean_exit", "passed", True, True),
         events.VerdictGiven("nl_assertion", 1, True, False),
         events.TrialFinished("fail", text),
+        events.OutcomeRevised("fail", "pass", text),
     ]
 
 
@@ -119,7 +120,8 @@ def test_times_are_minutes_and_seconds_of_the_call() -> None:
         ("two shirts", "two shorts", [("same", "two"), ("lost", "shirts"), ("odd", "shorts")]),
         ("yes please", "yes", [("same", "yes"), ("lost", "please")]),
         ("yes", "oh yes", [("odd", "oh"), ("same", "yes")]),
-        ("", "hm", [("odd", "hm")]),
+        ("", "what?", [("odd", "what?")]),
+        ("Room Twenty-One, please.", "room 21 please", [("same", "Room Twenty-One, please.")]),
     ],
 )
 def test_said_and_heard_are_told_apart_word_by_word(said: str, heard: str, parts: list[tuple[str, str]]) -> None:

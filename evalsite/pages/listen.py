@@ -1,0 +1,114 @@
+"""A call to listen to: its recording, the waveform of it, and what of a running call can be heard."""
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from evalsite import byte_ranges, waveform
+from evalsite.pages.calls import CallRecord
+from scenarios import playback
+from scenarios.models import Run, Trial
+from scenarios.recordings import is_recorded
+
+WAV = "audio/wav"
+# A response is marked between two turns: a thin bar on the lane of the side that answered.
+WAIT_LANES = {"user": 9.4, "agent": 21.4}
+
+
+@require_safe
+def trial_audio(request: HttpRequest, run: int, scenario: str, number: int) -> HttpResponseBase:
+    """Give the recording of a call, whole or by range; of a call that is held, as far as it is written.
+
+    ``?attempt=N`` asks for that of an earlier attempt.
+    """
+    trial = get_trial(run, scenario, number)
+    recording = _recording(request, trial)
+    if not is_recorded(recording):
+        return _absent(trial)
+    answer = byte_ranges.serve(request, recording, WAV, is_growing=trial.status not in Trial.ENDED)
+    answer["Content-Disposition"] = f'inline; filename="run-{run}-trial-{trial.pk}.wav"'
+    return answer
+
+
+@require_safe
+def trial_peaks(request: HttpRequest, run: int, scenario: str, number: int) -> HttpResponseBase:
+    """Give the outline of a recording as JSON (audiowaveform, version 2)."""
+    trial = get_trial(run, scenario, number)
+    if trial.status not in Trial.ENDED:
+        return _said(f"The call is {trial.get_status_display()}: its outline is made when it has ended.")
+    outline = playback.outline(_recording(request, trial))
+    if outline is None:
+        return _absent(trial)
+    return JsonResponse(outline, headers={"Cache-Control": "private, no-cache"})
+
+
+def get_trial(run: int, scenario: str, number: int) -> Trial:
+    """Return a call with its run and scenario, or 404."""
+    trials = Trial.objects.select_related("run__imported_from", "scenario")
+    return get_object_or_404(trials, run_id=run, scenario__name=scenario, number=number)
+
+
+def listening(trial: Trial, record: CallRecord) -> dict[str, Any]:
+    """Return what the call page needs to play a call: ``state`` is none, live, lockstep or recorded."""
+    if trial.status not in Trial.ENDED:
+        if trial.run.channel != Run.Channel.VOICE:
+            return {"state": "none"}
+        return {"state": "live" if trial.run.config.get("clock") == "realtime" else "lockstep"}
+    outline = playback.outline(playback.recording_of(trial))
+    if outline is None or not outline["length"]:
+        return {"state": "none"}
+    return {
+        "state": "recorded",
+        "audio": reverse("trial-audio", args=[trial.run_id, trial.scenario.name, trial.number]),
+        "duration_ms": waveform.duration_ms(outline),
+        "waves": waveform.waves(outline),
+        "waits": _waits(record),
+    }
+
+
+def _waits(record: CallRecord) -> list[dict[str, Any]]:
+    """Return where on the timeline somebody waited for an answer."""
+    current = record.events.filter(seq__gte=record.current.first)
+    spoken = current.filter(kind="turn.ended").values_list("data__turn", "data__started_ms", "data__interrupted")
+    starts = {turn: (start, cut) for turn, start, cut in spoken}
+    waits = []
+    for data in current.filter(kind="latency.measured").values_list("data", flat=True):
+        start, _ = starts.get(data["turn"], (None, False))
+        if start is not None and 0 < data["response_ms"] <= start:
+            waits.append(
+                {
+                    "side": data["side"],
+                    "turn": data["turn"],
+                    "ms": data["response_ms"],
+                    "start": round(start - data["response_ms"]),
+                    "length": max(1, round(data["response_ms"])),
+                    "lane": WAIT_LANES[data["side"]],
+                }
+            )
+    return waits
+
+
+def _recording(request: HttpRequest, trial: Trial) -> str:
+    attempt = request.GET.get("attempt", "")
+    if attempt and not (attempt.isdecimal() and 0 < int(attempt) < 1000):
+        raise Http404(f"there is no attempt {attempt[:20]!r}")
+    return playback.recording_of(trial, int(attempt) if attempt else None)
+
+
+def _absent(trial: Trial) -> HttpResponse:
+    if trial.status in (Trial.Status.RUNNING, Trial.Status.SCORING):
+        return _said("Nothing of this call can be read yet: the storage gets the recording when the call is over.")
+    if trial.status == Trial.Status.QUEUED:
+        return _said("This call has not begun.")
+    if trial.run.imported_from_id:
+        return _said("The file that this call came from holds no recording, or it was imported before they were kept.")
+    if trial.run.channel != Run.Channel.VOICE:
+        return _said("This call was held in writing: there is nothing to hear.")
+    return _said("There is no recording of this call: it broke down before anybody spoke, or the file was removed.")
+
+
+def _said(why: str) -> HttpResponse:
+    return HttpResponse(f"{why}\n", status=404, content_type="text/plain; charset=utf-8")
