@@ -25,6 +25,7 @@ def judge_detail(request: HttpRequest, pk: int) -> HttpResponse:
     found = standing(judge, chosen)
     worst = found.table.worst[: WORST_LISTED if request.GET.get("worst") == "all" else WORST_SHOWN]
     context = {
+        "tab": "judges",
         "judge": judge,
         "filter": chosen,
         "runs": runs,

@@ -1,6 +1,5 @@
 """Write people's labels as JSON lines or CSV."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +43,7 @@ class Command(BaseCommand):
                 raise CommandError(f"{out} exists and is never replaced: give another name") from None
             except OSError as error:
                 raise CommandError(f"{out} cannot be written: {error.strerror}") from error
-        print(f"{len(labels)} labels{f' in {out}' if out else ''}", file=self.stderr or sys.stderr)
+        self.stderr.write(f"{len(labels)} labels{f' in {out}' if out else ''}")
 
 
 def _row(model: Any, what: str, pk: int | None) -> Any:
