@@ -13,7 +13,9 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import QueryDict
 
+from scenarios.analysis.fault import FAULT_SIDES
 from scenarios.domains.base import SIGNALS
+from scenarios.faults import FAILED
 from scenarios.models import Run, Scenario, SignalResult, Trial
 from scenarios.scoring.config import STRICTNESSES, Strictness
 from scenarios.scoring.results import OUTCOMES
@@ -23,6 +25,8 @@ from scenarios.validity import NEVER, Tally, is_so
 
 RUN_STATES: Mapping[str, str] = {"open": "open", "paused": "paused", "finished": "finished", "cancelled": "cancelled"}
 KINDS: Mapping[str, str] = {"model": "models", "rehearsal": "rehearsals"}
+# Whose fault a failed call is; "undecided": nobody's yet.
+FAULTS: Mapping[str, str] = {**dict.fromkeys(FAULT_SIDES, ""), "undecided": ""}
 RUNS_A_PAGE = 25
 SCENARIOS_A_PAGE = 50
 
@@ -87,6 +91,7 @@ class TrialFilter:
 
     outcome: str = ""
     signal: str = ""
+    fault: str = ""
     tag: str = ""
     q: str = ""
     problems: list[str] = field(default_factory=list)
@@ -98,12 +103,13 @@ class TrialFilter:
         states = dict.fromkeys(map(str, (*OUTCOMES, *OPEN)))
         found.outcome = _known(query.get("outcome", ""), states, "outcome", found.problems)
         found.signal = _known(query.get("signal", ""), dict.fromkeys(SIGNALS), "signal", found.problems)
+        found.fault = _known(query.get("fault", ""), FAULTS, "side at fault", found.problems)
         return found
 
     @property
     def is_on(self) -> bool:
         """Return whether anything is filtered away."""
-        return any((self.outcome, self.signal, self.tag, self.q))
+        return any((self.outcome, self.signal, self.fault, self.tag, self.q))
 
     def scenarios(self, run: Run) -> list[tuple[int, str, list[str]]]:
         """Return (primary key, name, tags) of the run's scenarios that match, in the run's order."""
@@ -112,7 +118,7 @@ class TrialFilter:
             rows = rows.filter(scenario__search_text__contains=searchable(self.q)) | rows.filter(
                 scenario__name__icontains=self.q
             )
-        if self.outcome or self.signal:
+        if self.outcome or self.signal or self.fault:
             rows = rows.filter(scenario__in=self.trials(run.trials.all()).values("scenario_id"))
         found = rows.values_list("scenario_id", "scenario__name", "scenario__tags")
         return [row for row in found if not self.tag or self.tag in row[2]]
@@ -123,6 +129,9 @@ class TrialFilter:
             trials = trials.filter(Q(outcome=self.outcome) | Q(status=self.outcome, outcome=""))
         if self.signal:
             trials = trials.filter(Exists(_failed(self.signal)))
+        if self.fault:
+            side = "" if self.fault == "undecided" else self.fault
+            trials = trials.filter(outcome__in=FAILED, fault=side)
         return trials
 
 

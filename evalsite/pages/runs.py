@@ -4,7 +4,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from evalsite.filters import KINDS, RUN_STATES, RUNS_A_PAGE, RunFilter, TrialFilter, page_of, tags_of
+from evalsite.filters import FAULTS, KINDS, RUN_STATES, RUNS_A_PAGE, RunFilter, TrialFilter, page_of, tags_of
 from evalsite.grid import grid, rows_a_page
 from evalsite.imported import imported_context
 from evalsite.pages.compare import comparable
@@ -51,6 +51,8 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
         "numbers": range(1, run.config["trials"] + 1),
         "tags": tags_of(Scenario.objects.filter(domain=run.domain)),
         "comparable": comparable(run),
+        "opened": request.GET.get("open", ""),
+        "faults": FAULTS,
         "parties": [(role, run.config[role]) for role in ("agent", "caller", "judge")],
         **(imported_context(run) if run.imported_from_id else {}),
     }
