@@ -87,19 +87,23 @@ class RunFilter:
 
 @dataclass
 class TrialFilter:
-    """Which scenarios of a run: those with a trial that has this outcome or failed this signal; tag and words."""
+    """Which scenarios of a run: those with a trial that has this outcome or failed this signal; tag and words.
+
+    ``people``: with a trial on which people overruled the judge.
+    """
 
     outcome: str = ""
     signal: str = ""
     fault: str = ""
     tag: str = ""
     q: str = ""
+    people: bool = False
     problems: list[str] = field(default_factory=list)
 
     @classmethod
     def read(cls, query: QueryDict) -> "TrialFilter":
         """Read the filter from an address."""
-        found = cls(tag=_text(query, "tag"), q=_text(query, "q"))
+        found = cls(tag=_text(query, "tag"), q=_text(query, "q"), people=query.get("people") == "1")
         states = dict.fromkeys(map(str, (*OUTCOMES, *OPEN)))
         found.outcome = _known(query.get("outcome", ""), states, "outcome", found.problems)
         found.signal = _known(query.get("signal", ""), dict.fromkeys(SIGNALS), "signal", found.problems)
@@ -109,7 +113,7 @@ class TrialFilter:
     @property
     def is_on(self) -> bool:
         """Return whether anything is filtered away."""
-        return any((self.outcome, self.signal, self.fault, self.tag, self.q))
+        return any((self.outcome, self.signal, self.fault, self.tag, self.q, self.people))
 
     def scenarios(self, run: Run) -> list[tuple[int, str, list[str]]]:
         """Return (primary key, name, tags) of the run's scenarios that match, in the run's order."""
@@ -118,7 +122,7 @@ class TrialFilter:
             rows = rows.filter(scenario__search_text__contains=searchable(self.q)) | rows.filter(
                 scenario__name__icontains=self.q
             )
-        if self.outcome or self.signal or self.fault:
+        if self.outcome or self.signal or self.fault or self.people:
             rows = rows.filter(scenario__in=self.trials(run.trials.all()).values("scenario_id"))
         found = rows.values_list("scenario_id", "scenario__name", "scenario__tags")
         return [row for row in found if not self.tag or self.tag in row[2]]
@@ -132,6 +136,8 @@ class TrialFilter:
         if self.fault:
             side = "" if self.fault == "undecided" else self.fault
             trials = trials.filter(outcome__in=FAILED, fault=side)
+        if self.people:
+            trials = trials.filter(Q(overruled_count__gt=0) | ~Q(judged_outcome=""))
         return trials
 
 

@@ -17,6 +17,8 @@ _FIELDS = (
     "outcome",
     "outcome_reason",
     "end_reason",
+    "judged_outcome",
+    "overruled_count",
     "by_inaction",
     "attempts",
     "duration_ms",
@@ -63,7 +65,11 @@ def grid(run: Run, chosen: TrialFilter, scenarios: Sequence[tuple[int, str, list
     """Return the rows of these scenarios (primary key, name, tags), read in at most two queries."""
     trials = run.trials.filter(scenario__in=[pk for pk, _, _ in scenarios])
     cells: dict[int, list[Cell]] = {pk: [] for pk, _, _ in scenarios}
-    wanted = set(chosen.trials(trials).values_list("pk", flat=True)) if chosen.outcome or chosen.signal or chosen.fault else None
+    wanted = (
+        set(chosen.trials(trials).values_list("pk", flat=True))
+        if chosen.outcome or chosen.signal or chosen.fault or chosen.people
+        else None
+    )
     for trial in trials.select_related("scenario").only(*_FIELDS).order_by("scenario_id", "number"):
         cells[trial.scenario_id].append(Cell(trial, wanted is not None and trial.pk not in wanted))
     return [GridRow(name, tags, cells[pk]) for pk, name, tags in scenarios]

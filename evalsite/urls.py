@@ -89,6 +89,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("review/<int:pk>/rule/", review_desk.queue_rule, name="review-rule"),
     path("review/<int:pk>/skip/", review_desk.queue_skip, name="review-skip"),
     path("review/<int:pk>/undo/", review_desk.queue_undo, name="review-undo"),
+    path("review/<int:pk>/progress/", review_desk.queue_progress, name="review-progress"),
     path("review/<int:pk>/draft/", review_desk.queue_draft, name="review-draft"),
     path("review/<int:pk>/close/", reviews.queue_close, name="queue-close"),
     path("review/<int:pk>/items/<int:item>/events/", review_desk.item_events, name="review-events"),

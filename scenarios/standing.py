@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, cast
 
-from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Sum
 
 from scenarios.domains.base import SIGNALS
 from scenarios.models import JudgeBatch, Judging, Run, SignalResult, Trial, Verdict
@@ -54,6 +54,11 @@ class Standing:
     # The same trials by the other strictness.
     other_rate: Rate
     by_inaction: int
+    # Claims that people overruled; calls whose outcome changed by that (or by a judge's quarantine), by what it is now;
+    # and the rate as scoring alone had it.
+    overruled: int
+    changed: Mapping[str, int]
+    judged_rate: Rate
 
     @property
     def strictness(self) -> Strictness:
@@ -139,8 +144,8 @@ def standings(runs: Iterable[Run]) -> dict[int, Standing]:
     rows = (
         Trial.objects.filter(run__in=runs)
         .order_by()
-        .values("run_id", "status", "outcome", "other_outcome", "by_inaction")
-        .annotate(count=Count("pk"))
+        .values("run_id", "status", "outcome", "other_outcome", "judged_outcome", "by_inaction")
+        .annotate(count=Count("pk"), overruled=Sum("overruled_count"))
     )
     by_run: dict[int, list[Row]] = {run.pk: [] for run in runs}
     for row in rows:
@@ -177,24 +182,29 @@ def findings(run: Run) -> Findings:
 
 
 class _Clusters(NamedTuple):
-    """(passes, rated trials) of each scenario, by either strictness; None for a run that repeats nothing."""
+    """(passes, rated trials) of each scenario, by either strictness and as judged; None: the run repeats nothing."""
 
     own: Sequence[tuple[int, int]] | None
     other: Sequence[tuple[int, int]] | None
+    judged: Sequence[tuple[int, int]] | None
 
 
-_ONCE = _Clusters(None, None)
+_ONCE = _Clusters(None, None, None)
 
 
 def _standing(run: Run, rows: Sequence[Row], clusters: _Clusters) -> Standing:
     statuses: Counter[str] = Counter()
     outcomes: Counter[str] = Counter()
+    changed: Counter[str] = Counter()
     for row in rows:
         statuses[row["status"]] += row["count"]
         if row["outcome"]:
             outcomes[row["outcome"]] += row["count"]
+        if row["judged_outcome"]:
+            changed[row["outcome"]] += row["count"]
     counts = _outcome_counts(rows)
     others = [OutcomeCount(row["other_outcome"], False, row["count"]) for row in rows]
+    judged = [OutcomeCount(row["judged_outcome"] or row["outcome"], False, row["count"]) for row in rows]
     return Standing(
         run,
         statuses,
@@ -202,6 +212,10 @@ def _standing(run: Run, rows: Sequence[Row], clusters: _Clusters) -> Standing:
         rate=success_rate(counts, clusters=clusters.own),
         other_rate=success_rate(others, clusters=clusters.other),
         by_inaction=inaction_count(counts),
+        overruled=sum(row["overruled"] or 0 for row in rows),
+        # A plain one: templates would read a Counter's missing key "items" as 0.
+        changed=dict(changed),
+        judged_rate=success_rate(judged, clusters=clusters.judged),
     )
 
 
@@ -211,21 +225,28 @@ def _outcome_counts(rows: Iterable[Row]) -> list[OutcomeCount]:
 
 def _clusters(runs: Sequence[Run]) -> dict[int, _Clusters]:
     """Return the clusters of runs that repeat their scenarios."""
-    found: dict[int, tuple[list[tuple[int, int]], list[tuple[int, int]]]] = {run.pk: ([], []) for run in runs}
+    found: dict[int, tuple[list[tuple[int, int]], ...]] = {run.pk: ([], [], []) for run in runs}
     if runs:
-        rated = Trial.objects.filter(Q(outcome__in=RATED) | Q(other_outcome__in=RATED), run__in=runs).order_by()
+        as_judged = Q(judged_outcome__in=RATED) | Q(judged_outcome="", outcome__in=RATED)
+        passed_as_judged = Q(judged_outcome="pass") | Q(judged_outcome="", outcome="pass")
+        rows_in = Q(outcome__in=RATED) | Q(other_outcome__in=RATED) | as_judged
+        rated = Trial.objects.filter(rows_in, run__in=runs).order_by()
         rows = rated.values("run_id", "scenario_id").annotate(
             passes=Count("pk", filter=Q(outcome="pass")),
             total=Count("pk", filter=Q(outcome__in=RATED)),
             other_passes=Count("pk", filter=Q(other_outcome="pass")),
             other_total=Count("pk", filter=Q(other_outcome__in=RATED)),
+            judged_passes=Count("pk", filter=passed_as_judged),
+            judged_total=Count("pk", filter=as_judged),
         )
         for row in rows:
-            own, other = found[row["run_id"]]
+            own, other, judged = found[row["run_id"]]
             if row["total"]:
                 own.append((row["passes"], row["total"]))
             if row["other_total"]:
                 other.append((row["other_passes"], row["other_total"]))
+            if row["judged_total"]:
+                judged.append((row["judged_passes"], row["judged_total"]))
     return {pk: _Clusters(*clusters) for pk, clusters in found.items()}
 
 

@@ -14,9 +14,9 @@ SHARE = 0.05
 MIN_PERIOD_S = 0.5
 
 
-def cell_state(status: str, outcome: str, attempts: int) -> str:
+def cell_state(status: str, outcome: str, attempts: int, overruled: int) -> str:
     """Return ``data-state`` of a cell: what a page must know to tell whether it shows the trial as it is."""
-    return f"{status}.{outcome}.{attempts}"
+    return f"{status}.{outcome}.{attempts}.{overruled}"
 
 
 class RunFeed:
@@ -33,9 +33,10 @@ class RunFeed:
 
 
 def _tell(viewers: Sequence[Viewer], run: int) -> None:
-    rows = list(Trial.objects.filter(run_id=run).values_list("pk", "status", "outcome", "attempts"))
-    states = {pk: cell_state(status, outcome, attempts) for pk, status, outcome, attempts in rows}
-    counts = Counter(outcome or status for _, status, outcome, _ in rows)
+    rows = list(Trial.objects.filter(run_id=run).values_list("pk", "status", "outcome", "attempts", "overruled_count"))
+    states = {pk: cell_state(*facts) for pk, *facts in rows}
+    counts = Counter(outcome or status for _, status, outcome, *_ in rows)
+    told = (counts, sum(overruled for *_, overruled in rows))
     stale = {key for v in viewers for key, shown in v.known.items() if states.get(key, shown) != shown}
     trials = Trial.objects.filter(pk__in=stale).select_related("scenario", "run")
     cells = {trial.pk: render_to_string("runs/_trial_cell.html", {"trial": trial}).strip() for trial in trials}
@@ -44,7 +45,7 @@ def _tell(viewers: Sequence[Viewer], run: int) -> None:
         if changed:
             viewer.push(message("patch", html="".join(cells[key] for key in changed)))
             viewer.known.update({key: states[key] for key in changed})
-        if viewer.told != counts:
-            ended = sum(status in Trial.ENDED for _, status, _, _ in rows)
+        if viewer.told != told:
+            ended = sum(status in Trial.ENDED for _, status, *_ in rows)
             viewer.push(message("counts", counts=counts, ended=ended, total=len(rows)))
-            viewer.told = counts
+            viewer.told = told

@@ -7,8 +7,10 @@ from django.views.decorators.http import require_safe
 from evalsite.filters import FAULTS, KINDS, RUN_STATES, RUNS_A_PAGE, RunFilter, TrialFilter, page_of, tags_of
 from evalsite.grid import grid, rows_a_page
 from evalsite.imported import imported_context
+from evalsite.judged import run_judging
 from evalsite.pages.compare import comparable
-from scenarios.models import Run, Scenario
+from evalsite.reviewed import overrules
+from scenarios.models import ReviewItem, Run, Scenario
 from scenarios.repetitions import repetitions
 from scenarios.standing import findings, standings
 
@@ -74,11 +76,22 @@ def get_run(pk: int) -> Run:
 
 
 def _headline(request: HttpRequest, run: Run) -> dict[str, object]:
+    standing = standings([run])[run.pk]
     return {
         "run": run,
-        "standing": standings([run])[run.pk],
+        "standing": standing,
+        # A run that has ended changes only while people rule on its claims.
+        "is_live": bool(standing.open) or _is_reviewed(run),
+        "overrules": overrules(run, standing),
         "found": findings(run),
+        "judging": run_judging(run, standing),
         "repetitions": repetitions(run),
         "without_inaction": request.GET.get("inaction") == "out",
         "item_names": ITEM_NAMES,
     }
+
+
+def _is_reviewed(run: Run) -> bool:
+    """Return whether claims of the run wait in a queue that is open."""
+    open_items = ReviewItem.objects.filter(verdict__trial__run=run, queue__closed_at=None)
+    return open_items.exists()

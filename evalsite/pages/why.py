@@ -7,7 +7,9 @@ from statistics import median
 from typing import Any
 
 from evalsite import transcript
+from evalsite.judged import call_judging
 from evalsite.pages.calls import CallRecord
+from evalsite.reviewed import history_of, overrulers
 from scenarios import domains
 from scenarios.domains.base import ScenarioSpec
 from scenarios.models import ForeignResult, SignalResult, Trial, TrialEvent, Verdict
@@ -29,21 +31,31 @@ def explain(trial: Trial, record: CallRecord) -> dict[str, Any]:
     by_name = {signal.signal: signal for signal in signals if signal.state != "not_applicable"}
     marks = _remarks(record)
     places = _places(record, verdicts, marks)
-    claims = [_verdict(v, places) for v in verdicts if v.signal == "nl_assertion"]
-    judging = trial.judgings.select_related("judge").first()
+    histories = history_of([v for v in verdicts if v.signal == "nl_assertion"])
+    judging = trial.judgings.select_related("judge", "batch").first()
+    judged = call_judging(trial, verdicts, judging)
+    claims = [
+        {**shown_verdict(v, places), "history": histories[v.pk], "stale": judged["stale"].get(v.pk, [])}
+        for v in verdicts
+        if v.signal == "nl_assertion"
+    ]
     return {
         "is_scored": bool(signals),
         "not_applicable": [signal.signal for signal in signals if signal.state == "not_applicable"],
         "claims": claims,
-        "predicates": [_verdict(v, places) for v in verdicts if v.signal == "db_state_assertion"],
+        "overrulers": ", ".join(overrulers(histories.values())),
+        "predicates": [shown_verdict(v, places) for v in verdicts if v.signal == "db_state_assertion"],
         "nl_signal": by_name.get("nl_assertion"),
         "judge_signal": by_name.get("judge_passed"),
         "predicate_signal": by_name.get("db_state_assertion"),
         "exit_signal": by_name.get("clean_exit"),
-        "upstream": _upstream(trial, [_verdict(v, places) for v in verdicts if v.signal in ("communicate", "action")]),
+        "upstream": _upstream(
+            trial, [shown_verdict(v, places) for v in verdicts if v.signal in ("communicate", "action")]
+        ),
         "remarks": [{"row": mark, "anchor": places.get(mark.seq, "")} for mark in marks],
         "judging": judging,
-        "database": _database(by_name.get("db_state_match")),
+        "judged": judged,
+        "database": shown_database(by_name.get("db_state_match")),
         "actions": _actions(by_name.get("is_action_match"), record),
         "task": None if signals else task(trial),
         "foreign": ForeignResult.objects.filter(trial=trial).first() if trial.run.imported_from_id else None,
@@ -91,7 +103,8 @@ def _places(record: CallRecord, verdicts: Iterable[Verdict], marks: Iterable[Rem
     return {event.seq: transcript.anchor(event) for event in record.events.filter(seq__in=seqs)}
 
 
-def _verdict(verdict: Verdict, places: Mapping[int, str]) -> dict[str, Any]:
+def shown_verdict(verdict: Verdict, places: Mapping[int, str]) -> dict[str, Any]:
+    """Return a verdict with its quotes; ``places`` gives the address of an event by its number."""
     quotes = [
         {"text": quote["text"], "found": quote.get("found", False), "anchor": places.get(quote.get("seq") or 0, "")}
         for quote in verdict.evidence
@@ -108,7 +121,8 @@ def _verdict(verdict: Verdict, places: Mapping[int, str]) -> dict[str, Any]:
     }
 
 
-def _database(signal: SignalResult | None) -> dict[str, Any] | None:
+def shown_database(signal: SignalResult | None) -> dict[str, Any] | None:
+    """Return the diff of both sides by record, None without the signal."""
     if signal is None:
         return None
     detail = signal.detail

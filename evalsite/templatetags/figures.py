@@ -119,6 +119,12 @@ def when(moment: datetime | None) -> str | SafeString:
     )
 
 
+@register.filter
+def in_words(key: str) -> str:
+    """Write an outcome within a sentence: ``judge error``."""
+    return WORDS.get(key, key.replace("_", " ")).lower()
+
+
 @register.inclusion_tag("shared/_outcome.html")
 def outcome(key: str, size: str = "") -> dict[str, str]:
     """Show an outcome, status or signal state as word, shape and colour; ``size`` is "", "large" or "plain"."""

@@ -35,6 +35,8 @@ class QueueFilter(BaseModel):
     domain: str = ""
     judge: int | None = None
     scenario: str = ""
+    # The repetition of that scenario; None: all.
+    number: int | None = Field(default=None, ge=1)
     kind: Kind = "all"
     outcome: str = ""
     sample: int | None = Field(default=None, ge=1, le=MAX_ITEMS)
@@ -43,13 +45,17 @@ class QueueFilter(BaseModel):
     @property
     def is_random(self) -> bool:
         """Return whether its items are a random sample within what the judge ruled: only such labels correct a rate."""
-        return self.kind in ("all", "failed", "passed", "narrowing") and not self.outcome and not self.scenario
+        return self.kind in ("all", "failed", "passed", "narrowing") and not (
+            self.outcome or self.scenario or self.number
+        )
 
 
 def choose(chosen: QueueFilter) -> list[int]:
     """Return the primary keys of the verdicts in the order of review."""
     if chosen.kind == "narrowing":
-        keys = by_worth(_runs(chosen), chosen.seed)
+        order = by_worth(_runs(chosen), chosen.seed)
+        found = set(_verdicts(chosen).values_list("pk", flat=True))
+        keys = [key for key in order if key in found]
         return keys[: chosen.sample or MAX_ITEMS]
     keys = list(_verdicts(chosen).order_by("trial__run_id", "trial__position", "index").values_list("pk", flat=True))
     if chosen.sample is not None:
@@ -127,6 +133,8 @@ def _verdicts(chosen: QueueFilter) -> QuerySet[Verdict]:
         rows = rows.filter(judge=chosen.judge)
     if chosen.scenario:
         rows = rows.filter(trial__scenario__name=chosen.scenario)
+    if chosen.number is not None:
+        rows = rows.filter(trial__number=chosen.number)
     if chosen.outcome:
         rows = rows.filter(trial__outcome=chosen.outcome)
     return _of_kind(rows, chosen.kind)

@@ -8,7 +8,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from scenarios.lifecycle import settle
-from scenarios.models import Review, ReviewDraft, ReviewSlot, Verdict
+from scenarios.models import Review, ReviewDraft, ReviewQueue, ReviewSlot, Verdict
 from scenarios.reviewing.slots import MAX_COMMENT, hold, keep_draft
 from scenarios.storable import storable
 
@@ -72,7 +72,10 @@ def rule(
             ReviewDraft.objects.filter(item=slot.item, reviewer=person).delete()
             settle([verdict.trial_id])
     except IntegrityError:
-        return Review.objects.get(submit_key=submit_key)  # pressed twice at once
+        same = Review.objects.filter(submit_key=submit_key).first() if submit_key else None
+        if same is None:
+            raise
+        return same  # pressed twice at once
     return review
 
 
@@ -82,7 +85,7 @@ def blind_ruling(slot: ReviewSlot, person: Any) -> Review | None:
     return given if given is not None and given.stage == Stage.BLIND and given.ruling != Ruling.WITHDRAWN else None
 
 
-def next_stage(slot: ReviewSlot, person: Any) -> Stage:
+def next_stage(slot: ReviewSlot, person: Any) -> Review.Stage:
     """Return the stage of a person's next ruling on an item.
 
     Who has ruled on the claim before, in whatever queue, has seen the judge's ruling: taking theirs back does not make
@@ -121,6 +124,19 @@ def undo(slot: ReviewSlot, person: Any) -> None:
         slot.refresh_from_db()
         hold(slot, person)
         settle([slot.item.verdict.trial_id])
+
+
+def last_ruled(queue: ReviewQueue, person: Any) -> ReviewSlot | None:
+    """Return the slot of a person's newest ruling in a queue that stands and can be taken back."""
+    mine = ReviewSlot.objects.filter(reviewer=person, item__queue=queue).select_related("item__queue", "item__verdict")
+    given = Review.objects.filter(item__queue=queue, rater=person.get_username()).order_by("-pk")
+    passed_over: set[int | None] = set()
+    for item, ruling in given.values_list("item", "ruling").iterator(chunk_size=50):
+        if item not in passed_over and ruling != Ruling.WITHDRAWN and (slot := mine.filter(item=item).first()):
+            return slot
+        # Taking back takes all of a person's rulings on an item back, so its newest review tells.
+        passed_over.add(item)
+    return None
 
 
 def adjudicate(verdict: Verdict, person: Any, ruling: str, reason: str, *, submit_key: str | None = None) -> Review:

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 from django.db import IntegrityError, transaction
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q
 from django.utils import timezone
 
 from scenarios.models import ReviewDraft, ReviewItem, ReviewQueue, ReviewSlot
@@ -38,17 +38,17 @@ class Progress:
 def take(queue: ReviewQueue, person: Any, after: int = 0) -> ReviewSlot | None:
     """Return the person's next item, leased to them: the one they held last, else the first that is free for them.
 
-    ``after`` is the position from which free ones are looked for; those before it come last (what was skipped).
+    ``after`` is the item from which free ones are looked for; those before it come last (what was skipped).
     None: nothing is left that this person may review, or the queue is closed. An item is offered to a person once.
     """
-    held = _open(queue).filter(reviewer=person).order_by("-leased_until").first()
-    if held is not None and (mine := hold(held, person)) is not None:
-        return mine
+    mine = ReviewSlot.objects.filter(reviewer=person, done_at=None, item__queue=queue).select_related("item__queue")
+    held = mine.order_by("-leased_until").first()
+    if held is not None and (again := hold(held, person)) is not None:
+        return again
     if queue.closed_at is not None:
         return None
     for _ in range(_TRIES):
-        free = _free(queue, person)
-        slot = free.filter(item__position__gt=after).first() or free.first()
+        slot = _free(queue, person, after) or (_free(queue, person, 0) if after else None)
         if slot is None:
             return None
         if (taken := hold(slot, person)) is not None:
@@ -143,11 +143,16 @@ def waiting(queues: Iterable[ReviewQueue], person: Any) -> dict[int, int]:
     return counts
 
 
-def _open(queue: ReviewQueue) -> QuerySet[ReviewSlot]:
-    return ReviewSlot.objects.filter(item__queue=queue, done_at=None).select_related("item__queue")
+def _free(queue: ReviewQueue, person: Any, after: int) -> ReviewSlot | None:
+    """Return the first slot after an item that is free for a person.
 
-
-def _free(queue: ReviewQueue, person: Any) -> QuerySet[ReviewSlot]:
-    own = ReviewSlot.objects.filter(item=OuterRef("item"), reviewer=person)
+    Items are made in the order of their positions, so the order of their keys is the same, and an index has it: the
+    search stops at the first that is free, however long the queue is.
+    """
+    own = ReviewSlot.objects.filter(item=OuterRef("pk"), reviewer=person)
     free = Q(reviewer=None) | Q(leased_until__lt=timezone.now())
-    return _open(queue).filter(free).filter(~Exists(own)).order_by("item__position", "number")
+    open_slots = ReviewSlot.objects.filter(free, item=OuterRef("pk"), done_at=None)
+    items = ReviewItem.objects.filter(Exists(open_slots), ~Exists(own), queue=queue, pk__gt=after).order_by("pk")
+    item = items.values_list("pk", flat=True).first()
+    slots = ReviewSlot.objects.filter(free, item=item, done_at=None).select_related("item__queue")
+    return None if item is None else slots.order_by("number").first()

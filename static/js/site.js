@@ -28,7 +28,7 @@ document.addEventListener("click", (event) => {
 
 // Keyboard: rows are [data-row] elements with a link inside; pages add [data-failed] to rows that failed.
 
-const PLACES = { h: "/", r: "/runs/", n: "/runs/new", l: "/live/", s: "/scenarios/" };
+const PLACES = { h: "/", r: "/runs/", n: "/runs/new", l: "/live/", s: "/scenarios/", v: "/review/" };
 let going = false;
 
 function rows() {

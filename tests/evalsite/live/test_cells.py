@@ -25,7 +25,7 @@ def keys(html: str) -> list[int]:
 
 
 def known(run: Run) -> dict[str, str]:
-    return {str(trial.pk): cell_state(trial.status, trial.outcome, trial.attempts) for trial in run.trials.all()}
+    return {str(row.pk): cell_state(row.status, row.outcome, row.attempts, 0) for row in run.trials.all()}
 
 
 def move(trial: Trial, **changes: Any) -> None:
