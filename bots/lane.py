@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from bots.bridge.contract import PartyFailed, Record, Stop
 from bots.recorder import LeaseLost, Recorder, TrialRecord
-from scenarios import lifecycle
+from scenarios import faults, lifecycle
 from scenarios.events import AttemptFailed, AttemptStarted, Noted, SignalScored, VerdictGiven
 from scenarios.lifecycle import Claim, JudgeWork, TrialFacts
 from scenarios.models import Lane as LaneRow
@@ -196,6 +196,8 @@ class Lane:
         await self.recorder.settle(
             record, lifecycle.finish, scored.decision, scored.results, scored.facts, judged=scored.judged
         )
+        if scored.decision.outcome in faults.FAILED:
+            await asyncio.to_thread(faults.attribute_after_call, claim.trial_id)
 
     async def _fail(
         self, record: TrialRecord, kind: str, message: str, *, retry: bool = True, in_call: bool = True
