@@ -5,6 +5,7 @@ when the process dies: see ``scenarios.lifecycle``.
 """
 
 import asyncio
+import contextlib
 import logging
 import os
 import random
@@ -197,7 +198,9 @@ class Lane:
             record, lifecycle.finish, scored.decision, scored.results, scored.facts, judged=scored.judged
         )
         if scored.decision.outcome in faults.FAILED:
-            await asyncio.to_thread(faults.attribute_after_call, claim.trial_id)
+            # The call is over and stored: a lane that is stopped now has nothing to give back.
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.to_thread(faults.attribute_after_call, claim.trial_id)
 
     async def _fail(
         self, record: TrialRecord, kind: str, message: str, *, retry: bool = True, in_call: bool = True
