@@ -14,7 +14,7 @@ import django
 
 from tests.bench.figure import Figure, machine
 
-NAMES = ("gold", "page", "compare", "sweep", "added", "live")
+NAMES = ("gold", "page", "compare", "agreement", "sweep", "added", "live")
 
 
 def main() -> int:
@@ -69,13 +69,14 @@ def _prepare(folder: str) -> None:
 
 
 def _measure(names: list[str]) -> Iterator[Figure]:
-    from tests.bench import added, compare, gold, live, page, sweep
+    from tests.bench import added, agreement, compare, gold, live, page, sweep
     from tests.bench.site import serving
 
     alone: dict[str, Callable[[], list[Figure]]] = {
         "gold": gold.measure,
         "page": page.measure,
         "compare": compare.measure,
+        "agreement": agreement.measure,
     }
     for name in names:
         if name in alone:
