@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
-from django.core.files.storage import default_storage
+from django.core.files.storage import FileSystemStorage, default_storage
 
 from scenarios.models import Trial
 from scenarios.outline import NoRecording, outline_of
@@ -27,11 +27,8 @@ def open_recording(trial: Trial) -> IO[bytes] | None:
 
 
 def path_of(recording: str) -> Path | None:
-    """Return where a recording lies as a file; None in a storage that has no files."""
-    try:
-        return Path(default_storage.path(recording))
-    except NotImplementedError:
-        return None
+    """Return where a recording grows as a file; None in a storage that is no folder and gets it at the end."""
+    return Path(default_storage.path(recording)) if isinstance(default_storage, FileSystemStorage) else None
 
 
 def outline(recording: str) -> dict[str, Any] | None:

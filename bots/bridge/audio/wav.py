@@ -14,6 +14,8 @@ HEADER_BYTES = 44
 _FRAME_BYTES = 4  # two channels of 16 bits
 # The header says how much there is; it is brought up to date this often.
 _SETTLE_BYTES = BYTES_PER_S * 2
+# What was said is in the file after so much of it: people listen there while the call goes on (a fifth of a second).
+_FLUSH_BYTES = BYTES_PER_S * 2 // 5
 
 
 class StereoWav:
@@ -23,7 +25,7 @@ class StereoWav:
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
         self.frames = 0
-        self._settled = 0
+        self._settled = self._flushed = 0
         self._file = path.open("wb", buffering=64 * 1024)
         self._file.write(header(0))
 
@@ -36,6 +38,9 @@ class StereoWav:
         self.frames += len(left) // 2
         if (self.frames - self._settled) * _FRAME_BYTES >= _SETTLE_BYTES:
             self._settle()
+        elif (self.frames - self._flushed) * _FRAME_BYTES >= _FLUSH_BYTES:
+            self._file.flush()
+            self._flushed = self.frames
 
     def close(self) -> None:
         """Finish the file; safe to repeat."""
@@ -49,7 +54,7 @@ class StereoWav:
         """Bring the header up to date, after the audio it speaks of is out of our buffer."""
         self._file.flush()
         os.pwrite(self._file.fileno(), header(self.frames), 0)
-        self._settled = self.frames
+        self._settled = self._flushed = self.frames
 
     def __enter__(self) -> Self:
         return self
