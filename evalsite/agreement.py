@@ -176,7 +176,7 @@ def _labels(
 def runs_of(judge: JudgeVersion) -> list[Run]:
     """Return the runs that a judge has ruled in, newest first."""
     ruled = Verdict.objects.filter(judge=judge, signal="nl_assertion").order_by()
-    return list(Run.objects.filter(pk__in=ruled.values_list("trial__run", flat=True).distinct()))
+    return list(Run.objects.defer("config").filter(pk__in=ruled.values_list("trial__run", flat=True).distinct()))
 
 
 class WorstRow(NamedTuple):

@@ -30,7 +30,7 @@ FAILED = ("fail", "stalled")
 MAX_REASON = 2000
 _CHUNK = 50
 # Events that no clue is read from; some of them are long.
-_UNREAD = ("context.pulled", "usage.reported", "party.prepared", "latency.measured", "state.pulled")
+_UNREAD = ("context.pulled", "usage.reported", "latency.measured", "state.pulled")
 # Clues that the record alone decides: an imported call was held on a task that may be another than the one here.
 _RECORD_ONLY = frozenset({"silent", "loop", "hung_up", "no_answer"})
 

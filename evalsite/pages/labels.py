@@ -72,7 +72,9 @@ def labels(request: HttpRequest) -> HttpResponse:
         "imported": Review.objects.filter(is_imported=True).count(),
     }
     status = 422 if form.is_bound and report is None else 200
-    return render(request, "judges/agreement_io.html", {"form": form, "report": report, **counts}, status=status)
+    return render(
+        request, "judges/agreement_io.html", {"tab": "labels", "form": form, "report": report, **counts}, status=status
+    )
 
 
 @require_safe

@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from scenarios import catalogue, faults
-from scenarios.events import CallEnded
+from scenarios.events import AttemptStarted, CallEnded, CallStarted, PartyPrepared
 from scenarios.faults import FAILED, Refused, attribute, attribution_of, counting, due, ledger, rule_on
 from scenarios.lifecycle import settle
 from scenarios.models import FaultRuling, ImportedFile, JudgeVersion, Review, Run, SignalResult, Trial, Verdict
@@ -34,9 +34,10 @@ def front_run(trials: int = 1, name: str = TASK, **fields: Any) -> Run:
     return run
 
 
-def held(trial: Trial, end: CallEnded = SILENT) -> Trial:
-    """Give a call a record that ends so."""
-    Call(trial).begin().turn("user", "I would like breakfast, the reservation is LH101.").add(end)
+def held(trial: Trial, end: CallEnded = SILENT, said: str = "I would like breakfast for LH101.") -> Trial:
+    """Give a call a record that ends so; the caller was told the reservation."""
+    prompt = PartyPrepared("user", "patient", "m", "You have the reservation LH101.", [], False)
+    Call(trial).add(AttemptStarted(1, "toy-lane"), prompt, CallStarted("text")).turn("user", said).add(end)
     trial.refresh_from_db()
     return trial
 
@@ -112,6 +113,12 @@ class TestByRule:
     def test_looking_at_one_call_writes_nothing(self, trial: Trial) -> None:
         assert attribution_of(trial).side == "agent"
         assert not FaultRuling.objects.exists()
+
+    def test_what_the_caller_was_told_is_not_made_up(self, run: Run) -> None:
+        """The prompt is part of what clues are read from."""
+        told, invented = run.trials.order_by("pk")
+        assert attribution_of(held(told)).suspected == ("agent",)
+        assert attribution_of(held(invented, said="For LH101 and LH999.")).suspected == ("agent", "caller")
 
     def test_a_task_that_is_gone_or_changed_decides_nothing(self, run: Run, trial: Trial) -> None:
         run.config["scenarios"][0]["fingerprint"] = "0" * 64
