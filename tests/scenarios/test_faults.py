@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connections
 
 from scenarios import catalogue, faults
 from scenarios.events import AttemptStarted, CallEnded, CallStarted, PartyPrepared
@@ -144,7 +145,7 @@ class TestByRule:
     def test_a_lane_attributes_and_an_error_of_a_rule_costs_no_call(
         self, trial: Trial, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
     ) -> None:
-        monkeypatch.setattr(faults.connections, "close_all", lambda: None)  # the test's own connection
+        monkeypatch.setattr(connections, "close_all", lambda: None)  # the test's own connection
         faults.attribute_after_call(trial.pk)
         assert trial.fault_rulings.count() == 1
         monkeypatch.setattr(faults, "attribute", lambda trials: 1 / 0)
