@@ -41,6 +41,7 @@ _SILENT = RTVIObserverParams(
     user_speaking_enabled=False,
     user_mute_enabled=False,
     user_input_enabled=False,
+    user_transcription_enabled=False,
     metrics_enabled=False,
     function_call_report_level={"*": RTVIFunctionCallReportLevel.DISABLED},
 )

@@ -13,7 +13,7 @@ from typing import Any
 
 from bots.bridge.audio.pcm import BYTES_PER_S, Inlet, duration_ms, silence, sounding
 from bots.bridge.audio.recording import Recording
-from bots.bridge.audio.speaking import Spoken, heard_in, record_latency, told_parts
+from bots.bridge.audio.speaking import Spoken, Transcript, heard_in, record_latency, told_parts
 from bots.bridge.contract import PartyFailed
 from bots.bridge.conversation import (
     INAUDIBLE,
@@ -64,7 +64,7 @@ class Lockstep:
         self._held = bytearray()
         self._latest_ms = 0
         self._tools_ms: float | None = None  # spent before the first sound of the turn
-        self._spoken: Spoken | None = None
+        self._transcript = Transcript(call)
         for side in SIDES:
             call.links[side].on_audio = self._taker(side)
 
@@ -92,7 +92,8 @@ class Lockstep:
         finally:
             watcher.cancel()
             self._let_out()
-            self._close_spoken(None)
+            for side in SIDES:
+                self._transcript.settle(side)
 
     async def _take_turn(self, side: Side, utterance: Utterance) -> Utterance:
         call = self._call
@@ -102,12 +103,12 @@ class Lockstep:
         complete: Mapping[str, Any] = {}
         while not complete:
             speaker, message = await self._next(turn, utterance)
-            if speaker == side and (text := heard_in(message)) is not None:
+            if speaker == side and (text := heard_in(message, is_theirs=speaker in call.theirs)) is not None:
                 turn.messages += 1
-                self._close_spoken(text, goes_on=True)
+                self._pass_silence(self._transcript.heard(other(side), text))
                 continue
             if message.data.get("type") in ("tool-call", "turn-complete"):
-                self._close_spoken(None, goes_on=True)
+                self._pass_silence(self._transcript.settle(other(side)))
             complete = await take_message(call, turn, speaker, message)
         return self._finish(turn, complete)
 
@@ -134,7 +135,7 @@ class Lockstep:
         except TimeoutError:
             text = f"turn {turn.number - 1} was not heard as speech; the {turn.side} side is told {INAUDIBLE!r}"
             self._call.record(Noted("warning", text, turn.side))
-            self._close_spoken("", goes_on=True)
+            self._pass_silence(self._transcript.heard(other(turn.side), ""))
             await say(self._call, turn, INAUDIBLE)
         return await next_message(self._call, turn)
 
@@ -168,7 +169,8 @@ class Lockstep:
             if not pcm:
                 call.record(TurnStarted(side, turn.number))
             begins, ends = sound or (0, duration_ms(pcm))
-            self._spoken = Spoken(side, turn.number, said, raw, start_ms + begins, start_ms + ends)
+            self._transcript.begins(side)
+            self._transcript.ended(Spoken(side, turn.number, said, raw, start_ms + begins, start_ms + ends))
             self._measure(turn, complete)
         report_usage(call, side, complete)
         self._let_out()
@@ -196,13 +198,9 @@ class Lockstep:
             self._held.clear()
             self._recording.write(*((pcm, b"") if self._turn.side == "user" else (b"", pcm)))
 
-    def _close_spoken(self, heard: str | None, *, goes_on: bool = False) -> None:
-        """Record the last turn with what was understood of it, and let the silence after it pass."""
-        spoken, self._spoken = self._spoken, None
-        if spoken is None:
-            return
-        spoken.record(self._call, heard)
-        if goes_on:
+    def _pass_silence(self, is_settled: bool) -> None:
+        """Let the silence after a turn pass, once that turn is recorded."""
+        if is_settled:
             self._recording.write(silence(self._closing_s), b"")
 
     def _check_time(self) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from bots.bridge.audio.line import TICK_MS, Line
 from bots.bridge.audio.pcm import RATE
 from bots.bridge.audio.recording import Recording
-from bots.bridge.audio.speaking import Spoken, heard_in, record_latency, told_parts
+from bots.bridge.audio.speaking import Spoken, Transcript, heard_in, record_latency, told_parts
 from bots.bridge.contract import PartyFailed
 from bots.bridge.conversation import (
     INAUDIBLE,
@@ -46,7 +46,7 @@ class Realtime:
         self._recording = recording
         self._numbers = 0
         self._lines: dict[Side, Line] = {side: Line(side, self._turn(side)) for side in SIDES}
-        self._unheard: dict[Side, Spoken | None] = {"user": None, "agent": None}
+        self._transcript = Transcript(call)
         self._active_at = time.monotonic()
         self._last_speaker: Side = "user"  # the agent owes the first turn
         self._is_nudged = False
@@ -170,8 +170,8 @@ class Realtime:
         speaker, message = came
         line = self._lines[speaker]
         kind = message.data.get("type") if message.type == "server-message" else message.type
-        if (text := heard_in(message)) is not None:
-            self._heard(other(speaker), text)
+        if (text := heard_in(message, is_theirs=speaker in self._call.theirs)) is not None:
+            self._transcript.heard(other(speaker), text)
         elif kind == "turn-complete":
             line.finish_input(message.data)
             if not line.buffer:
@@ -187,6 +187,7 @@ class Realtime:
 
     def _begin(self, line: Line) -> None:
         self._number(line)
+        self._transcript.begins(line.side)
         self._last_speaker, self._is_nudged = line.side, False
         self._call.record(TurnStarted(line.side, line.turn.number))
 
@@ -204,10 +205,9 @@ class Realtime:
             self._begin(line)
         started_ms = self.now_ms if line.started_ms is None else line.started_ms
         self._measure(line, complete)
-        self._heard(side, None)
         is_cut = line.is_cut or complete.get("interrupted") is True
         ended_ms = line.ended_ms if has_sounded else started_ms
-        self._unheard[side] = Spoken(side, turn.number, said, raw, started_ms, ended_ms, is_cut)
+        self._transcript.ended(Spoken(side, turn.number, said, raw, started_ms, ended_ms, is_cut))
         report_usage(call, side, complete)
         line.next_turn(self._turn(side))
         check_ends(call, turn, said, is_empty=not said and raw is None and not has_sounded)
@@ -235,19 +235,13 @@ class Realtime:
             parts["transport"] = max(0.0, response_ms - parts["response"])
         record_latency(self._call, line.side, line.turn.number, response_ms, parts)
 
-    def _heard(self, side: Side, text: str | None) -> None:
-        """Record the last turn of a side with what the other understood."""
-        spoken, self._unheard[side] = self._unheard[side], None
-        if spoken is not None:
-            spoken.record(self._call, text)
-
     def _turn(self, side: Side) -> Turn:
         """Return a turn that has no number yet: it gets one with its first sound."""
         return Turn(side, 0, time.monotonic())
 
     def _close(self) -> None:
         for side, line in self._lines.items():
-            self._heard(side, None)
+            self._transcript.settle(side)
             if line.started_ms is not None:  # cut off in the middle
                 said, raw = clean(str((line.complete or {}).get("text") or ""))
                 cut = Spoken(side, line.turn.number, said, raw, line.started_ms, line.ended_ms, interrupted=True)

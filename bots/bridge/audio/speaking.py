@@ -7,7 +7,7 @@ from typing import Any
 from bots.bridge.state import Call
 from bots.bridge.wire import Message
 from scenarios.events import LatencyMeasured, TurnEnded
-from scenarios.sides import Side
+from scenarios.sides import SIDES, Side
 
 MAX_HEARD = 20_000  # characters
 
@@ -40,12 +40,60 @@ class Spoken:
         )
 
 
-def heard_in(message: Message) -> str | None:
-    """Return what a party says that it heard; None for any other message. The second kind is RTVI's own."""
+class Transcript:
+    """The turns of both sides until it is known what the other side understood of them.
+
+    Recognition works in stretches: one may come before its turn is over, one after it was recorded. All belong to the
+    turn that was spoken; a turn that is recorded again takes the place of what was recorded before.
+    """
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        self._open: dict[Side, Spoken] = {}  # the sound is over, the words are not known
+        self._recorded: dict[Side, Spoken] = {}
+        self._parts: dict[Side, list[str]] = {side: [] for side in SIDES}  # heard of the newest turn
+
+    def begins(self, side: Side) -> None:
+        """Note that a side begins a turn: what is heard from now on is of that one."""
+        self.settle(side)
+        self._recorded.pop(side, None)
+        self._parts[side] = []
+
+    def ended(self, spoken: Spoken) -> None:
+        """Take the turn of a side whose sound is over."""
+        self._open[spoken.side] = spoken
+
+    def heard(self, side: Side, text: str) -> bool:
+        """Take what was understood of a side; return whether that settled its turn."""
+        self._parts[side].append(text)
+        if side in self._recorded:  # late: the turn grows
+            self._recorded[side].record(self._call, self._words(side))
+        return self.settle(side)
+
+    def settle(self, side: Side) -> bool:
+        """Record a side's turn with what is known of it by now; return whether there was one."""
+        spoken = self._open.pop(side, None)
+        if spoken is None:
+            return False
+        self._recorded[side] = spoken
+        spoken.record(self._call, self._words(side))
+        return True
+
+    def _words(self, side: Side) -> str | None:
+        parts = self._parts[side]
+        return " ".join(filter(None, parts)) if parts else None
+
+
+def heard_in(message: Message, *, is_theirs: bool) -> str | None:
+    """Return what a party says that it heard; None for any other message.
+
+    A party whose tools run with us says ``heard`` for a whole turn; one that keeps them only has RTVI's transcriptions
+    of each stretch (a pipecat bot of the first kind may send both).
+    """
     data = message.data
-    if message.type == "server-message" and data.get("type") == "heard":
+    if not is_theirs and message.type == "server-message" and data.get("type") == "heard":
         return str(data.get("text") or "")[:MAX_HEARD]
-    if message.type == "user-transcription" and data.get("final") is True:
+    if is_theirs and message.type == "user-transcription" and data.get("final") is True:
         return str(data.get("text") or "")[:MAX_HEARD]
     return None
 

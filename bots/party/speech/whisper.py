@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from bots.party.speech import RATE
 from bots.party.speech.assets import whisper_folder
 
 BEAM = 5
+ONE_WINDOW_S = 28
 # pipecat's own 0.4 loses whole utterances that were decoded well.
 NO_SPEECH = 0.95
 _LOADING = threading.Lock()  # calls that begin at once share one model
@@ -67,6 +69,7 @@ def _transcribe(pcm: bytes) -> str:
         beam_size=BEAM,
         temperature=0.0,  # the same words every time
         condition_on_previous_text=False,
-        without_timestamps=True,
+        # Times are what a speech longer than one window is cut by; they cost a tenth of the work.
+        without_timestamps=len(audio) < ONE_WINDOW_S * RATE,
     )
     return " ".join(s.text.strip() for s in segments if s.no_speech_prob < NO_SPEECH).strip()
