@@ -18,8 +18,8 @@ def chosen_trials(run: Run, chosen: TrialFilter, outcomes: Sequence[str] = ()) -
         # Not by the filter's outcome: a scenario of which one trial matches would bring in the others.
         of_scenarios = TrialFilter(tag=chosen.tag, q=chosen.q).scenarios(run)
         trials = trials.filter(scenario__in=[row[0] for row in of_scenarios])
-    if chosen.signal or chosen.fault:
-        trials = TrialFilter(signal=chosen.signal, fault=chosen.fault).trials(trials)
+    if chosen.signal or chosen.fault or chosen.people:
+        trials = TrialFilter(signal=chosen.signal, fault=chosen.fault, people=chosen.people).trials(trials)
     wanted = [*outcomes, *([chosen.outcome] if chosen.outcome else [])]
     return trials.filter(outcome__in=wanted) if wanted else trials
 
@@ -31,6 +31,7 @@ def in_words(chosen: TrialFilter, outcomes: Sequence[str] = ()) -> str:
         f"outcome {' or '.join(wanted)}" if wanted else "",
         f"failed signal {chosen.signal}" if chosen.signal else "",
         f"fault {chosen.fault}" if chosen.fault else "",
+        "changed by people" if chosen.people else "",
         f"tag {chosen.tag}" if chosen.tag else "",
         f"scenarios with {chosen.q!r}" if chosen.q else "",
     ]

@@ -40,6 +40,9 @@ def as_json(standing: Standing) -> str:
         "outcomes": dict(standing.outcomes),
         "strictness": standing.strictness,
         "rate": _rate(standing.rate),
+        "claims_overruled": standing.overruled,
+        "changed_by_people": dict(standing.changed),
+        "rate_as_judged": _rate(standing.judged_rate),
         f"rate_{standing.other_strictness}": _rate(standing.other_rate),
         "prefixes": {name: _rate(rate) for name, rate in found.prefixes.items()},
         "by_inaction": standing.by_inaction,
@@ -67,6 +70,10 @@ def _rows(standing: Standing, found: Findings) -> list[tuple[str, str]]:
         (f"success, {standing.strictness} strictness", str(standing.rate)),
         (f"  by {standing.other_strictness} strictness", str(standing.other_rate)),
     ]
+    if standing.overruled or standing.changed:
+        changed = ", ".join(f"{count} to {outcome}" for outcome, count in standing.changed.items())
+        rows.append(("  as judged, before people ruled", str(standing.judged_rate)))
+        rows.append(("  claims overruled", f"{standing.overruled}; calls changed: {changed or 'none'}"))
     rows += [(f"  {name}", str(rate)) for name, rate in found.prefixes.items()]
     if standing.by_inaction:
         rows.append(("  without passes by inaction", str(found.without_inaction)))

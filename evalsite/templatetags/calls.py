@@ -12,9 +12,12 @@ register = template.Library()
 HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
 
 
-@register.filter
+@register.filter(is_safe=True)
 def visible(text: str) -> str:
-    """Write characters that a browser would swallow or obey as their code points: ``⟦U+001B⟧``."""
+    """Write characters that a browser would swallow or obey as their code points: ``⟦U+001B⟧``.
+
+    Text that was escaped already (``|join`` does that) is not escaped again.
+    """
     return HIDDEN.sub(lambda match: f"⟦U+{ord(match.group()):04X}⟧", text)
 
 

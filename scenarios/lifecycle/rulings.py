@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import get_args
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, Q
 
 from scenarios.events import OutcomeRevised
 from scenarios.lifecycle.record import note
@@ -77,7 +77,7 @@ def _settle(trial: Trial) -> bool:
         met = demands_met or not demanded
         return effective(judged, reason, signals, claims, met, void=void)  # type: ignore[arg-type]
 
-    judged, reason = trial.judged_outcome or trial.outcome, trial.judged_reason or trial.outcome_reason
+    judged, reason = trial.judged_outcome or trial.outcome, _judged_reason(trial)
     other = trial.judged_other_outcome or trial.other_outcome
     result = decide(judged, reason, demanded=is_upstream)
     _store_signals(rows, signals, result)
@@ -89,7 +89,7 @@ def _settle(trial: Trial) -> bool:
         outcome_reason=result.reason[:300],
         other_outcome=other_now,
         judged_outcome=judged if is_revised else "",
-        judged_reason=reason if is_revised else "",
+        judged_reason=reason if is_revised or result.reason != reason else "",
         judged_other_outcome=other if other_now != other else "",
         overruled_count=result.overruled,
         breakdown=_breakdown(result),
@@ -105,6 +105,11 @@ def _was_revised(trial: Trial, rows: Sequence[SignalResult]) -> bool:
     return bool(revised) or any(row.judged_state for row in rows)
 
 
+def _judged_reason(trial: Trial) -> str:
+    """Return the reason that scoring gave; people's rulings may have changed it and left the outcome."""
+    return trial.judged_reason if trial.judged_outcome or trial.judged_reason else trial.outcome_reason
+
+
 def _verdicts(trial: Trial) -> list[Verdict]:
     """Return the newest rulings on the claims of a trial."""
     rows = list(trial.verdicts.filter(signal="nl_assertion").order_by("-scoring", "index"))
@@ -114,11 +119,15 @@ def _verdicts(trial: Trial) -> list[Verdict]:
 def _rulings(trial: Trial, verdicts: Sequence[Verdict]) -> list[tuple[Verdict, EffectiveVerdict | None]]:
     """Return each verdict with its effective one."""
     subjects = {verdict.subject for verdict in verdicts if verdict.subject}
-    by_subject: Mapping[str, list[Review]] = defaultdict(list)
+    by_claim: Mapping[str | int, list[Review]] = defaultdict(list)
     # Rulings of people hold for every verdict on the same claim and record, whichever judge gave it.
-    for review in Review.objects.filter(verdict__trial=trial, verdict__subject__in=subjects).select_related("verdict"):
-        by_subject[review.verdict.subject].append(review)
-    return [(verdict, _effective_verdict(verdict, by_subject[verdict.subject])) for verdict in verdicts]
+    same = Q(verdict__subject__in=subjects) | Q(verdict__in=[row.pk for row in verdicts if not row.subject])
+    for review in Review.objects.filter(same, verdict__trial=trial).select_related("verdict"):
+        by_claim[review.verdict.subject or review.verdict_id].append(review)
+    stored = {one.verdict_id: one for one in EffectiveVerdict.objects.filter(verdict__in=verdicts)}
+    return [
+        (row, _effective_verdict(row, by_claim.get(row.subject or row.pk, []), stored.get(row.pk))) for row in verdicts
+    ]
 
 
 def _is_quarantined(trial: Trial, scoring: int) -> bool:
@@ -127,22 +136,26 @@ def _is_quarantined(trial: Trial, scoring: int) -> bool:
     return judging.filter(batch__canaries=JudgeBatch.Canaries.QUARANTINED).exists()
 
 
-def _effective_verdict(verdict: Verdict, reviews: Sequence[Review]) -> EffectiveVerdict | None:
+def _effective_verdict(
+    verdict: Verdict, reviews: Sequence[Review], stored: EffectiveVerdict | None
+) -> EffectiveVerdict | None:
+    """Return what reviews make of a verdict, and bring the stored row in line: written only where it differs."""
     decides = deciding_review(reviews)
     if decides is None:
-        EffectiveVerdict.objects.filter(verdict=verdict).delete()
+        if stored is not None:
+            stored.delete()
         return None
     passed = decides.ruling == Ruling.PASS
     is_adjudicated = decides.stage == Stage.ADJUDICATION
-    return EffectiveVerdict.objects.update_or_create(
-        verdict=verdict,
-        defaults={
-            "passed": passed,
-            "by": EffectiveVerdict.By.ADJUDICATOR if is_adjudicated else EffectiveVerdict.By.REVIEWER,
-            "review": decides,
-            "is_overruling": bool(verdict.error) or passed != verdict.passed,
-        },
-    )[0]
+    facts = {
+        "passed": passed,
+        "by": EffectiveVerdict.By.ADJUDICATOR if is_adjudicated else EffectiveVerdict.By.REVIEWER,
+        "review_id": decides.pk,
+        "is_overruling": bool(verdict.error) or passed != verdict.passed,
+    }
+    if stored is not None and all(getattr(stored, name) == value for name, value in facts.items()):
+        return stored
+    return EffectiveVerdict.objects.update_or_create(verdict=verdict, defaults=facts)[0]
 
 
 def _claim(verdict: Verdict, decided: EffectiveVerdict | None, void: bool) -> ClaimRuling:
@@ -172,10 +185,11 @@ def _demands_met(trial: Trial) -> bool:
 
 def _store_signals(rows: Sequence[SignalResult], judged: Sequence[ScoredSignal], result: Effective) -> None:
     for row, before, now in zip(rows, judged, result.signals, strict=True):
-        is_changed = before != now
+        was = (row.state, row.value, row.judged_state, row.judged_value)
         row.state, row.value = now.state, now.value
-        row.judged_state, row.judged_value = (before.state, before.value) if is_changed else ("", None)
-        row.save(update_fields=["state", "value", "judged_state", "judged_value"])
+        row.judged_state, row.judged_value = (before.state, before.value) if before != now else ("", None)
+        if was != (row.state, row.value, row.judged_state, row.judged_value):
+            row.save(update_fields=["state", "value", "judged_state", "judged_value"])
 
 
 def _breakdown(result: Effective) -> dict[str, list[str]]:

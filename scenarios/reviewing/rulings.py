@@ -12,6 +12,8 @@ from scenarios.models import Review, ReviewDraft, ReviewQueue, ReviewSlot, Verdi
 from scenarios.reviewing.slots import MAX_COMMENT, hold, keep_draft
 from scenarios.storable import storable
 
+# How many of a person's reviews are looked through for the one to take back.
+_LOOK_BACK = 200
 Stage, Ruling = Review.Stage, Review.Ruling
 RULINGS = (Ruling.PASS, Ruling.FAIL, Ruling.CANNOT_TELL)
 
@@ -129,9 +131,9 @@ def undo(slot: ReviewSlot, person: Any) -> None:
 def last_ruled(queue: ReviewQueue, person: Any) -> ReviewSlot | None:
     """Return the slot of a person's newest ruling in a queue that stands and can be taken back."""
     mine = ReviewSlot.objects.filter(reviewer=person, item__queue=queue).select_related("item__queue", "item__verdict")
-    given = Review.objects.filter(item__queue=queue, rater=person.get_username()).order_by("-pk")
+    given = Review.objects.filter(item__queue=queue, reviewer=person).order_by("-pk")
     passed_over: set[int | None] = set()
-    for item, ruling in given.values_list("item", "ruling").iterator(chunk_size=50):
+    for item, ruling in given.values_list("item", "ruling")[:_LOOK_BACK]:
         if item not in passed_over and ruling != Ruling.WITHDRAWN and (slot := mine.filter(item=item).first()):
             return slot
         # Taking back takes all of a person's rulings on an item back, so its newest review tells.

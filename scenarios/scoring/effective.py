@@ -68,7 +68,8 @@ def effective(
     if changed == tuple(signals) or judged not in OPEN_TO_RULINGS:
         return Effective(judged, reason, changed, overruled)
     outcome, words = _decide(changed, demands_met)
-    if outcome == judged:
+    # The outcome may stay what it is for another reason: what is left of the failed signals.
+    if outcome == judged and [signal.state for signal in changed] == [signal.state for signal in signals]:
         return Effective(judged, reason, changed, overruled)
     why = " (the judge failed the canaries of its batch)" if void and outcome == "judge_error" else ""
     return Effective(outcome, f"{words}{why}{_by_whom(claims)}", changed, overruled)

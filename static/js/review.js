@@ -97,11 +97,34 @@ function find(row, words) {
   return null;
 }
 
+// What is typed is in this tab too, at every letter: the server has it a moment later, a reload may come before that.
+function draftKey() {
+  const form = document.getElementById("ruling");
+  return form && comment() ? `draft ${form.getAttribute("action")} ${form.slot?.value ?? ""} ${form.stage?.value ?? ""}` : "";
+}
+
+function restoreDraft() {
+  const kept = draftKey() && sessionStorage.getItem(draftKey());
+  if (!kept || kept === comment().value) return;
+  comment().value = kept;
+  comment().dispatchEvent(new Event("input", { bubbles: true }));
+}
+
+document.addEventListener("input", (event) => {
+  if (event.target === comment() && draftKey()) sessionStorage.setItem(draftKey(), event.target.value);
+});
+// A form that is sent has its text at the server, taken or as a draft.
+document.addEventListener("htmx:beforeRequest", (event) => {
+  const sent = event.target.closest("#ruling");
+  if (sent && event.target !== comment()) event.detail.xhr.addEventListener("load", ((key) => (done) => done.target.status < 400 && sessionStorage.removeItem(key))(draftKey()));
+});
+
 // A new item begins at its evidence, and the keys work at once; the same item again stays where the reader is.
 function arrive() {
   place = -1;
   waiting = "";
   markQuotes();
+  restoreDraft();
   if (document.querySelector("[data-place]")) stepPlace();
   const pending = document.getElementById("ruling")?.dataset.pending;
   if (pending) {

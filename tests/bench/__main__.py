@@ -14,7 +14,7 @@ import django
 
 from tests.bench.figure import Figure, machine
 
-NAMES = ("gold", "page", "compare", "agreement", "sweep", "added", "live")
+NAMES = ("gold", "page", "compare", "agreement", "review", "sweep", "added", "live")
 
 
 def main() -> int:
@@ -69,7 +69,7 @@ def _prepare(folder: str) -> None:
 
 
 def _measure(names: list[str]) -> Iterator[Figure]:
-    from tests.bench import added, agreement, compare, gold, live, page, sweep
+    from tests.bench import added, agreement, compare, gold, live, page, review, sweep
     from tests.bench.site import serving
 
     alone: dict[str, Callable[[], list[Figure]]] = {
@@ -77,6 +77,7 @@ def _measure(names: list[str]) -> Iterator[Figure]:
         "page": page.measure,
         "compare": compare.measure,
         "agreement": agreement.measure,
+        "review": review.measure,
     }
     for name in names:
         if name in alone:

@@ -64,6 +64,23 @@ async def test_cells_of_another_page_are_not_sent(run: Run, viewer: User) -> Non
     await socket.disconnect()
 
 
+async def test_an_overruled_claim_changes_cell_and_counts_of_a_run_that_has_ended(
+    transactional_db: None, viewer: User
+) -> None:
+    run = await in_db(lambda: make_run(2, outcomes=["fail"]))()
+    trial = (await in_db(lambda: list(run.trials.all()))())[0]
+    socket = await open_socket(f"/ws/runs/{run.pk}/", viewer, known=await in_db(known)(run))
+    await socket.next("counts")
+    # One of two failed claims: the outcome stays, and the page hears of it all the same.
+    await in_db(move)(trial, overruled_count=1)
+    assert keys((await socket.next("patch"))["html"]) == [trial.pk]
+    assert (await socket.next("counts"))["counts"] == {"fail": 2}
+    await in_db(move)(trial, overruled_count=2, outcome="pass", judged_outcome="fail")
+    assert "by-people" in (await socket.next("patch"))["html"]
+    assert (await socket.next("counts"))["counts"] == {"fail": 1, "pass": 1}
+    await socket.disconnect()
+
+
 def test_the_state_of_a_cell_is_what_its_partial_says(run: Run, viewer: User, client: Client) -> None:
     client.force_login(viewer)
     html = client.get(f"/runs/{run.pk}/").content.decode()

@@ -47,7 +47,7 @@ def test_an_adjudicator_is_named_as_such() -> None:
 
 def test_a_wrong_database_still_fails() -> None:
     result = effective("fail", "db", [DB_BAD, CLAIMS_BAD], [person(1, True)], True)
-    assert (result.outcome, result.reason) == ("fail", "db")
+    assert (result.outcome, result.reason) == ("fail", "failed: db_state_match (claims overruled: 1 by a reviewer)")
     assert result.signals[1].state == "passed"
 
 
