@@ -17,7 +17,14 @@ register = template.Library()
 @register.inclusion_tag("runs/_export.html")
 def export_menu(run: Run, chosen: TrialFilter, ended: int) -> dict[str, Any]:
     """Show the forms of a run; with a filter on the page the files hold what it chooses."""
-    values = {"outcome": chosen.outcome, "signal": chosen.signal, "fault": chosen.fault, "tag": chosen.tag, "q": chosen.q}
+    values = {
+        "outcome": chosen.outcome,
+        "signal": chosen.signal,
+        "fault": chosen.fault,
+        "people": "1" if chosen.people else "",
+        "tag": chosen.tag,
+        "q": chosen.q,
+    }
     query = urlencode({name: value for name, value in values.items() if value})
     return {"run": run, "groups": RUN_GROUPS, "query": query, "chosen": in_words(chosen), "ended": ended}
 
