@@ -144,6 +144,41 @@ async def test_speech_at_another_rate_is_resampled(stage: Stage, recordings: Pat
     assert abs(np.count_nonzero(np.diff(buzz >= 0)) - 1000) < 20  # 500 Hz crosses zero 1000 times a second
 
 
+async def test_a_turn_of_a_minute_and_a_half_is_heard_whole(stage: Stage, recordings: Path) -> None:
+    story = " ".join(f"And then, {number} days later, I called again." for number in range(200))
+    stage.script(agent=[say("Hello!"), say("I see. Goodbye!", Ask("end_conversation"))], caller=[say(story)])
+    held = await stage.hold(**TONES, limits={"max_duration_s": 300})
+    assert held.failure is None
+    (turn,) = held.record.of("turn.ended", "user")
+    assert turn["ended_ms"] - turn["started_ms"] > 90_000
+    assert turn["heard"].split() == story.split()
+    check_turns(recordings / "1" / "toy_calls__sell" / "1" / "attempt1.wav", held.record.of("turn.ended"))
+
+
+async def test_time_is_what_was_spoken_not_what_was_waited(stage: Stage) -> None:
+    story = "La " * 2500
+    stage.script(agent=[say("Hello!"), say("Go on.")], caller=[say(story)])
+    held = await stage.hold(**TONES)  # the scenario's limit is 60 s
+    assert held.failure is None
+    assert held.end["reason"] == "time_limit"
+    assert "limit 60 s, measured 7" in held.end["message"]
+
+
+async def test_what_is_understood_late_belongs_to_the_turn_that_was_spoken(stage: Stage) -> None:
+    async def caller(party: FakeVoice, text: str) -> None:
+        await party.tell("heard", text="Hello, how")
+        await party.tell("heard", text="can I help?")
+        await party.speak(encode("Not at all."))
+        await party.complete("Not at all.")
+
+    stage.script(agent=[say("Hello, how can I help?"), say("Goodbye!", Ask("end_conversation"))], caller=[])
+    async with fake_voice(caller) as address:
+        stage.caller = {"address": address, "model": ""}
+        held = await stage.hold(**TONES)
+    assert held.evidence is not None
+    assert [turn.heard for turn in held.evidence.turns if turn.side == "agent"] == ["Hello, how can I help?", None]
+
+
 async def test_a_side_that_hears_no_speech_is_told_so(stage: Stage, monkeypatch: Any) -> None:
     monkeypatch.setattr("bots.bridge.audio.lockstep.NUDGE_S", 0.3)
 
