@@ -10,7 +10,7 @@ def test_an_unknown_figure_is_refused(capfd: pytest.CaptureFixture[str]) -> None
         call_command("bench", "nope")
 
     assert refused.value.returncode == 2
-    assert "no figure is called nope; there are gold, page, compare, sweep" in capfd.readouterr().err
+    assert "no figure is called nope; there are gold, page, compare, agreement, " in capfd.readouterr().err
 
 
 def test_an_installed_package_says_where_the_benchmarks_are(tmp_path: Path, settings: Settings) -> None:
