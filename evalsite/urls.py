@@ -55,6 +55,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("runs/<int:pk>/cancel/", run_actions.run_cancel, name="run-cancel"),
     path("runs/<int:pk>/rerun/", run_actions.run_rerun, name="run-rerun"),
     path("runs/<int:pk>/rescore/", run_actions.run_rescore, name="run-rescore"),
+    path("runs/<int:pk>/speech/", listen.run_speech, name="run-speech"),
     path("runs/<int:pk>/config.json", run_actions.run_config, name="run-config"),
     path("runs/<int:pk>/export.zip", run_actions.run_export, name="run-export"),
     path("runs/<int:pk>/export/<str:name>/", exports.run_export, name="run-export-as"),

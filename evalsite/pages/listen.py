@@ -3,17 +3,38 @@
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from evalsite import byte_ranges, waveform
+from evalsite import byte_ranges, speech_figures, waveform
 from evalsite.pages.calls import CallRecord
+from evalsite.pages.why import task
 from scenarios import playback
+from scenarios.analysis.speech.identifiers import Chain, Link, chains, summary, talked
 from scenarios.models import Run, Trial
 from scenarios.recordings import is_recorded
+from scenarios.scoring.evidence import read_events
 
 WAV = "audio/wav"
+# The first link that does not hold, in words, and where it stands.
+BREAKS = {
+    "whole": "arrived whole",
+    "never_told": "never told",
+    "not_said": "not said",
+    "said_wrong": "said wrong",
+    "heard_wrong": "heard wrong",
+    "passed_wrong": "passed wrong",
+    "not_passed": "not passed",
+}
+BROKEN_AT = {
+    "never_told": "told",
+    "not_said": "said",
+    "said_wrong": "said",
+    "heard_wrong": "heard",
+    "passed_wrong": "passed",
+    "not_passed": "passed",
+}
 # A response is marked between two turns: a thin bar on the lane of the side that answered.
 WAIT_LANES = {"user": 9.4, "agent": 21.4}
 
@@ -43,6 +64,61 @@ def trial_peaks(request: HttpRequest, run: int, scenario: str, number: int) -> H
     if outline is None:
         return _absent(trial)
     return JsonResponse(outline, headers={"Cache-Control": "private, no-cache"})
+
+
+@require_safe
+def trial_identifiers(request: HttpRequest, run: int, scenario: str, number: int) -> HttpResponse:
+    """Give the way of each identifier: told to the caller, said, heard, passed to a tool."""
+    trial = get_trial(run, scenario, number)
+    spec = task(trial)
+    if spec is None:
+        why_not = f"The task {trial.scenario.name} is not known here, so nobody can say what the caller was told."
+        return render(request, "trials/_identifiers.html", {"why_not": why_not})
+    record = CallRecord(trial)
+    kinds = ("turn.ended", "tool.called", "tool.returned", "call.ended")
+    talk = talked(read_events(record.events.filter(seq__gte=record.current.first, kind__in=kinds)))
+    found = chains(talk, spec)
+    context = {
+        "chains": [_chain(chain) for chain in found],
+        "counts": [(BREAKS[name], count) for name, count in summary(found).items()],
+        "is_transcribed": any(turn.heard is not None for turn in talk.turns),
+    }
+    return render(request, "trials/_identifiers.html", context)
+
+
+def _chain(chain: Chain) -> dict[str, Any]:
+    return {
+        "text": chain.identifier.text,
+        "kind": chain.identifier.kind.replace("_", " "),
+        "broken": chain.broken is not None and _is_a_fault(chain),
+        "word": BREAKS[chain.broken or "whole"] if chain.is_spoken or chain.broken != "never_told" else "looked up",
+        "links": [_link(chain, link) for link in chain.links],
+    }
+
+
+def _is_a_fault(chain: Chain) -> bool:
+    looked_up = chain.broken == "never_told" and chain.passed.state == "whole"
+    return not looked_up and not (chain.broken == "not_passed" and not chain.is_expected)
+
+
+def _link(chain: Chain, link: Link) -> dict[str, Any]:
+    anchor = f"turn-{link.turn}" if link.turn else f"call-{link.call}" if link.call else ""
+    return {
+        "place": link.place,
+        "state": link.state.replace("_", " "),
+        "text": link.text,
+        "anchor": anchor,
+        "argument": link.argument,
+        "is_break": _is_a_fault(chain) and BROKEN_AT.get(chain.broken or "") == link.place,
+    }
+
+
+@require_safe
+def run_speech(request: HttpRequest, pk: int) -> HttpResponse:
+    """Give how the calls of a run were understood and where their time went; each request reads some more of them."""
+    run = get_object_or_404(Run, pk=pk)
+    context = {"run": run, "speech": speech_figures.of_run(run), "step": speech_figures.STEP}
+    return render(request, "runs/_speech.html", context)
 
 
 def get_trial(run: int, scenario: str, number: int) -> Trial:

@@ -3,22 +3,19 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from statistics import median
 from typing import Any
 
-from evalsite import transcript
+from evalsite import speech_figures, transcript
 from evalsite.judged import call_judging
 from evalsite.pages.calls import CallRecord
 from evalsite.reviewed import history_of, overrulers
 from scenarios import domains
 from scenarios.domains.base import ScenarioSpec
-from scenarios.models import ForeignResult, SignalResult, Trial, TrialEvent, Verdict
+from scenarios.models import ForeignResult, Run, SignalResult, Trial, TrialEvent, Verdict
 from scenarios.scoring.evidence import read_events
 from scenarios.scoring.remarks import Remark, remarks
 from scenarios.scoring.upstream import nothing_written
 
-# Latency parts in the order in which they happen.
-PARTS = ("endpointing", "stt", "model", "tools", "tts", "transport")
 WRONG = ("wrong", "missing", "unexpected")
 # Events that no remark is read from; some of them are long.
 UNREMARKABLE = ("attempt.started", "context.pulled", "usage.reported")
@@ -59,7 +56,21 @@ def explain(trial: Trial, record: CallRecord) -> dict[str, Any]:
         "actions": _actions(by_name.get("is_action_match"), record),
         "task": None if signals else task(trial),
         "foreign": ForeignResult.objects.filter(trial=trial).first() if trial.run.imported_from_id else None,
-        "latency": latency(record.events.filter(seq__gte=record.current.first)),
+        **_speech(trial, record),
+    }
+
+
+def _speech(trial: Trial, record: CallRecord) -> dict[str, Any]:
+    """Return where the time went, and of a call that was spoken how it was understood and who talked when."""
+    events = list(record.events.filter(seq__gte=record.current.first, kind__in=speech_figures.KINDS))
+    read = read_events(events)
+    is_voice = trial.run.channel == Run.Channel.VOICE
+    is_heard = is_voice or (trial.run.imported_from_id and any(turn.heard for turn in read.turns.values()))
+    return {
+        "is_voice": is_voice,
+        "latency": speech_figures.ledgers_of_call(read, events),
+        "words": speech_figures.words_of_call(read) if is_heard else [],
+        "talk": speech_figures.talk_of_call(read) if is_voice and trial.is_timed else None,
     }
 
 
@@ -215,35 +226,3 @@ def _calls_by_action(returned: Iterable[TrialEvent]) -> dict[str, int]:
 
 def _key(action: Mapping[str, Any]) -> str:
     return json.dumps(action, sort_keys=True)
-
-
-def latency(events: Any) -> list[dict[str, Any]]:
-    """Return one ledger a side: median and 95th percentile of the response, the parts' medians, and what is missing.
-
-    A part that was not measured is None, never 0; ``measured`` of ``turns`` says how far the figures reach.
-    """
-    measured: dict[str, list[Mapping[str, Any]]] = {"agent": [], "user": []}
-    for data in events.filter(kind="latency.measured").values_list("data", flat=True):
-        measured[data["side"]].append(data)
-    turns = Counter(events.filter(kind="turn.ended").values_list("side", flat=True))
-    return [_ledger(side, rows, turns[side]) for side, rows in measured.items() if turns[side]]
-
-
-def _ledger(side: str, rows: list[Mapping[str, Any]], turns: int) -> dict[str, Any]:
-    responses = sorted(row["response_ms"] for row in rows)
-    parts = []
-    for name in PARTS:
-        values = [row["parts"][name] for row in rows if name in row.get("parts", {})]
-        parts.append((name, median(values) if values else None))
-    residuals = [row["response_ms"] - sum(row["parts"].values()) for row in rows if row.get("parts")]
-    return {
-        "side": side,
-        "measured": len(rows),
-        "turns": turns,
-        "p50": median(responses) if responses else None,
-        "p95": responses[min(len(responses) - 1, int(0.95 * len(responses)))] if responses else None,
-        "worst": responses[-1] if responses else None,
-        "parts": [(name, value) for name, value in parts if value is not None],
-        "unmeasured": [name for name, value in parts if value is None],
-        "residual": median(residuals) if residuals else None,
-    }

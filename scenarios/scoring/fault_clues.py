@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scenarios.analysis.fault import Clue
+from scenarios.analysis.speech.identifiers import speech_fault, talked
 from scenarios.domains.base import ScenarioSpec
 from scenarios.domains.known_errors import known_errors_of
 from scenarios.replay import Gold
@@ -106,8 +107,13 @@ def _withheld(call: ScoredCall) -> Iterator[Clue]:
 def _speech(call: ScoredCall) -> Iterator[Clue]:
     """Yield a clue for each turn of the caller whose identifiers were heard as others.
 
-    It decides when the agent used what it had heard and never what was said.
+    It decides when the agent used what it had heard and never what was said. Spelled identifiers ("double seven",
+    "B as in bravo") are followed by ``analysis.speech.identifiers`` from the caller's task to the tool.
     """
+    if any(turn.heard is not None and turn.heard != turn.said for turn in _turns(call.record, "user")):
+        spelled = speech_fault(talked(call.record), call.spec)
+        if spelled is not None:
+            yield Clue("speech", "misheard_identifier", spelled, decides=bool(call.failed & DONE))
     for turn in _turns(call.record, "user"):
         if turn.heard is None or turn.heard == turn.said:
             continue

@@ -7,7 +7,7 @@ the first link that does not hold is named. Only a call that was transcribed can
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from rapidfuzz.distance import Levenshtein
 
@@ -15,13 +15,30 @@ from scenarios.analysis.speech import shapes
 from scenarios.analysis.speech.shapes import Identifier
 from scenarios.analysis.speech.spoken import Reading, compact, find
 from scenarios.domains.base import CallerBrief, ScenarioSpec
-from scenarios.scoring.evidence import Evidence, ToolUse, Turn
+from scenarios.scoring.evidence import CallRecord, ToolUse, Turn
 
 Place = Literal["told", "said", "heard", "passed"]
 State = Literal["whole", "wrong", "absent", "not_measured"]
 Break = Literal["never_told", "not_said", "said_wrong", "heard_wrong", "passed_wrong", "not_passed"]
 # An argument that differs in more of its characters is another value, no wrong form of this one.
 _MAX_WRONG = 0.4
+
+
+class Conversation(Protocol):
+    """What a chain is read from: the evidence of a call, or its plain record (``talked``)."""
+
+    @property
+    def turns(self) -> Sequence[Turn]: ...
+    @property
+    def tools(self) -> Sequence[ToolUse]: ...
+
+
+@dataclass(frozen=True)
+class Talked:
+    """The turns and tool calls of a record, for which no database need be rebuilt."""
+
+    turns: tuple[Turn, ...]
+    tools: tuple[ToolUse, ...]
 
 
 @dataclass(frozen=True)
@@ -64,7 +81,12 @@ class Chain:
         return self.told.state == "whole" or self.said.state in {"whole", "wrong"}
 
 
-def chains(evidence: Evidence, spec: ScenarioSpec) -> list[Chain]:
+def talked(record: CallRecord) -> Talked:
+    """Return what of a record its chains are read from."""
+    return Talked(tuple(record.turns.values()), tuple(record.tools.values()))
+
+
+def chains(evidence: Conversation, spec: ScenarioSpec) -> list[Chain]:
     """Return the chain of every identifier: first those the caller is told, then those of gold actions."""
     text = told_text(spec.caller)
     expected = {found.text: found for found in _of_gold(spec)}
@@ -73,7 +95,7 @@ def chains(evidence: Evidence, spec: ScenarioSpec) -> list[Chain]:
     return [_chain(found, text, evidence, found.text in expected, known) for found in wanted.values()]
 
 
-def speech_fault(evidence: Evidence, spec: ScenarioSpec) -> str | None:
+def speech_fault(evidence: Conversation, spec: ScenarioSpec) -> str | None:
     """Return why a failed call is speech's fault, or None when no wrong argument came from a wrong transcript.
 
     The rule: an identifier was said as it is, the agent's transcript has it otherwise, no tool was ever given the
@@ -106,7 +128,7 @@ def _of_gold(spec: ScenarioSpec) -> Iterable[Identifier]:
                 yield found
 
 
-def _chain(found: Identifier, text: str, evidence: Evidence, is_expected: bool, known: set[str]) -> Chain:
+def _chain(found: Identifier, text: str, evidence: Conversation, is_expected: bool, known: set[str]) -> Chain:
     turns = [turn for turn in evidence.turns if turn.side == "user" and not turn.is_blank]
     told = _told(found, text)
     said = _spoken("said", found, [(turn, turn.said) for turn in turns])

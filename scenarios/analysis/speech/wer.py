@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from scenarios.analysis.intervals import Interval, Z
+from scenarios.analysis.intervals import Interval, Z, wilson
 from scenarios.analysis.speech.alignment import align
 from scenarios.analysis.speech.normalize import plain_words
 from scenarios.scoring.evidence import Turn
@@ -102,12 +102,15 @@ def interval(parts: Sequence[WordErrors]) -> Interval | None:
     """Return the 95 % interval of a pooled rate; None below two parts with words.
 
     ``parts`` are what varies independently: the calls of a run, or the turns of a call. Ratio estimator with its
-    linearised variance (Cochran 1977, 6.4).
+    linearised variance (Cochran 1977, 6.4). Without a single error that variance is 0, which nobody should believe:
+    then it is Wilson's interval over the words.
     """
     measured = [part for part in parts if part.words]
     together = pooled(measured)
     if len(measured) < 2 or together.rate is None:
         return None
+    if not together.errors:
+        return wilson(0, together.words, "Wilson over words")
     squares = sum((part.errors - together.rate * part.words) ** 2 for part in measured)
     spread = Z * math.sqrt(squares * len(measured) / (len(measured) - 1)) / together.words
     return Interval(max(0.0, together.rate - spread), together.rate + spread, "ratio of sums")

@@ -5,6 +5,7 @@ import json
 import re
 import wave
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,15 @@ from django.contrib.auth.models import User
 from django.core.files.storage import default_storage
 from django.test import AsyncClient, Client
 
-from scenarios.models import Trial
+from evalsite import speech_figures
+from scenarios.analysis.speech.interaction import Interaction
+from scenarios.models import ForeignResult, ImportedFile, Trial
 from scenarios.playback import recording_of
 from scenarios.recordings import peaks_name
+from tests.calls import exchange_call
 from tests.evalsite.live.sockets import in_db
 from tests.factories import make_trial
+from tests.scenarios.analysis.speech.calls import scenario
 from tests.spoken import DIALOGUE, Line, keep, speak, voice_run, wav
 
 Get = Callable[..., Any]
@@ -30,6 +35,12 @@ def storage(tmp_path: Path, settings: Any) -> Path:
     backend = "django.core.files.storage.FileSystemStorage"
     settings.STORAGES = {**settings.STORAGES, "default": {"BACKEND": backend, "OPTIONS": options}}
     return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def nothing_known() -> None:
+    """Forget the calls of other tests, whose rows were rolled back and had the same keys."""
+    speech_figures.forget()
 
 
 @pytest.fixture
@@ -252,3 +263,104 @@ class TestPage:
         assert 'class="mark agent interrupted" x="0" y="12" width="3000"' in html
         assert 'class="mark user" x="2000" y="0" width="600"' in html
         assert 'class="wait' not in html  # who cuts in has not waited
+
+
+class TestFigures:
+    """The right column and the run page."""
+
+    def test_the_call_says_how_it_was_understood(self, trial: Trial, get: Get) -> None:
+        html = get(trial).content.decode().replace("\u00a0", " ")
+        speech = html[html.index('id="speech"') : html.index('id="latency"')]
+        assert "<b>12.5 %</b>" in speech
+        assert "1/8</span>" in speech
+        assert "1 of 2</td>" in speech  # the agent's last words nobody transcribed
+        assert "57.8 % of it the agent's" in speech
+        assert "2, the longest 900 ms" in speech
+
+    def test_an_overlap_leads_to_its_turn(self, db: None, get: Get) -> None:
+        trial = make_trial(state="running", last_seq=0)
+        voice_run(trial.run)
+        lines = (Line("agent", "Let me explain.", "Let me", 0, 3000), Line("user", "Wait!", "Wait!", 2000, 2600))
+        speak(trial, lines).end("fail", "")
+        html = get(trial).content.decode().replace("\u00a0", " ")
+        assert 'href="?at=turn-2#turn-2">caller into turn 1</a> <span class="soft">600 ms</span>' in html
+        assert "1 barge-in, counted apart" in html
+
+    def test_a_call_in_writing_has_no_words_to_mishear(self, db: None, get: Get) -> None:
+        trial = make_trial(state="running", last_seq=0)
+        exchange_call(trial).end()
+        assert 'id="speech"' not in get(trial).content.decode()
+
+    def test_the_run_page_asks_for_its_figures_when_they_are_seen(
+        self, trial: Trial, client: Client, viewer: User
+    ) -> None:
+        client.force_login(viewer)
+        html = client.get(f"/runs/{trial.run_id}/").content.decode()
+        assert f'hx-get="/runs/{trial.run_id}/speech/" hx-trigger="intersect once"' in html
+        figures = client.get(f"/runs/{trial.run_id}/speech/").content.decode().replace("\u00a0", " ")
+        assert "over all 1 ended call" in figures
+        assert "<b>12.5 %</b>" in figures
+        assert "Count" not in figures
+
+    def test_a_large_run_says_over_how_many_calls(
+        self, trial: Trial, client: Client, viewer: User, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        speak(make_trial(trial.run, trial.scenario, 2, "running", last_seq=0)).end("pass", "")
+        monkeypatch.setattr(speech_figures, "of_run", partial(speech_figures.of_run, step=1))
+        client.force_login(viewer)
+        figures = client.get(f"/runs/{trial.run_id}/speech/").content.decode()
+        assert "over 1 of 2 ended calls" in figures
+        assert "Count the other 1" in figures
+
+
+class TestIdentifiers:
+    """Told, said, heard, passed."""
+
+    def test_the_first_broken_link_is_named_and_leads_to_its_turn(
+        self, db: None, get: Get, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        spec = scenario("Your order is #W2378156.", order_id="#W2378156")
+        monkeypatch.setattr("evalsite.pages.listen.task", lambda trial: spec)
+        trial = make_trial(state="running", last_seq=0)
+        voice_run(trial.run)
+        digits = "W, two, three, seven, eight, one, {}, six."
+        call = speak(trial, [Line("user", digits.format("five"), digits.format("nine"), 0, 3000)])
+        call.tool("find_order", {"order_id": "#W2378196"}).end("fail", "")
+        html = get(trial, "identifiers/").content.decode()
+        assert "1 heard wrong" in html
+        heard = html[html.index("<dt>heard</dt>") - 60 :]
+        assert '<div class="wrong break"><dt>heard</dt><dd><span class="mono">W2378196</span>' in heard
+        assert 'href="?at=turn-1#turn-1">turn 1' in heard
+        assert 'href="?at=call-2#call-2">call 2' in heard
+        assert "order_id" in heard
+
+    def test_what_was_not_transcribed_is_not_blamed(self, db: None, get: Get, monkeypatch: pytest.MonkeyPatch) -> None:
+        spec = scenario("Your order is #W2378156.", order_id="#W2378156")
+        monkeypatch.setattr("evalsite.pages.listen.task", lambda trial: spec)
+        trial = make_trial(state="running", last_seq=0)
+        speak(trial, [Line("user", "It is W2378156.", None, 0, 3000)]).end("fail", "")
+        html = get(trial, "identifiers/").content.decode()
+        assert "what was heard is not measured" in html
+        assert "1 not passed" in html
+
+    def test_a_task_that_nobody_knows_is_said(self, trial: Trial, get: Get) -> None:
+        assert "not known here" in get(trial, "identifiers/").content.decode()
+
+    def test_it_comes_when_it_is_opened(self, trial: Trial, get: Get) -> None:
+        html = get(trial).content.decode()
+        assert re.search(r'id="tab-identifiers"[^>]* hx-get="identifiers/"[^>]* hx-trigger="toggle once"', html)
+
+
+def test_interaction_of_an_imported_call_is_shown_with_what_it_is_over(db: None, get: Get) -> None:
+    trial = make_trial(state="pass")
+    ticks = Interaction(calls=1, response_ms=(1200.0, 1600.0), unanswered=2, backchannels=(True, False))
+    file = ImportedFile.objects.create(name="results.json")
+    trial.run.imported_from = file
+    trial.run.save()
+    figures = {"interaction": ticks.figures()}
+    ForeignResult.objects.create(trial=trial, place="simulations[0]", mapped="pass", facts=figures)
+    html = get(trial).content.decode().replace("\u00a0", " ")
+    panel = re.sub(r"<[^>]+>", "|", html[html.index('id="interaction"') :])
+    assert "response_latency_mean||1.4 s||of 4 turns that expected an answer" in panel
+    assert "selectivity_backchannel||50.0 %||of 2 backchannels" in panel
+    assert "yield_rate||-||of 0 times that the user cut in" in panel

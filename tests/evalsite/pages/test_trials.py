@@ -279,10 +279,10 @@ def test_latency_says_what_was_not_measured(trial: Trial, get: Get) -> None:
     call.turn("agent", "Hello")
     call.turn("user", "Hi")
     html = get(trial).replace("\u00a0", " ")
-    assert "700 ms</b> p50" in html
-    assert "(1 of 1 turns measured)" in html
-    assert "endpointing, stt, tools, tts, transport" in html
-    assert "<dt>caller</dt><dd>not measured</dd>" in html
+    assert '<th scope="row">response</th><td class="right"><b>700 ms</b></td>' in html
+    assert 'agent <span class="soft">1 of 1 turn measured' in html
+    assert "not measured: endpointing, stt, tools, tts, transport" in html
+    assert '<th scope="row">response</th><td colspan="3" class="soft">not measured</td>' in html
 
 
 @pytest.mark.parametrize("show", ["talk", "call", "all"])

@@ -176,6 +176,20 @@ def test_a_number_that_was_heard_wrong_and_did_no_harm_is_a_hint(of: CallRecord)
     assert kinds(clues(call(of)))["speech: misheard"] is False
 
 
+def test_a_spelled_number_that_was_heard_wrong_and_used_is_a_fault_of_speech() -> None:
+    """B56, spoken as people spell: only the way from the caller's task to the tool shows it."""
+    spelled = said("user", 1, "W as in whiskey, one, two, three, four.", heard="W as in whiskey, one, two, tree, nine.")
+    then = tool(1, "cancel", order_id="W1239")
+    (clue,) = [one for one in clues(call(record(spelled, TALK[1], TALK[2], then))) if one.kind == "misheard_identifier"]
+    assert (clue.side, clue.decides) == ("speech", True)
+    assert "W1234 was said (turn 1" in clue.text
+    heard_well = replace(spelled, heard=spelled.said)
+    found = clues(call(record(heard_well, TALK[1], TALK[2], then)))
+    assert "speech: misheard_identifier" not in kinds(found)
+    unrelated = clues(call(record(spelled, TALK[1], TALK[2], then), failed=frozenset({"clean_exit"})))
+    assert kinds(unrelated)["speech: misheard_identifier"] is False
+
+
 @pytest.mark.parametrize("heard", ["cancel w 1 2 3 4, please", "Cancel W1234 please!", "Cancelled W1234, please."])
 def test_the_same_number_in_other_words_is_no_fault(heard: str) -> None:
     assert clues(call(misheard(tool(1, "cancel", order_id="W1234"), heard=heard))) == []
