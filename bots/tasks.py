@@ -57,11 +57,15 @@ def ask_canaries(batch_id: int) -> None:
     ask(batch_id)
 
 
-if __name__ == "__main__":  # one lane without a cluster
+if __name__ == "__main__":  # one lane, or with a number the batch of that number, without a cluster
     import os
+    import sys
 
     import django
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalsite.settings")
     django.setup()
-    run_lane()
+    if sys.argv[1:]:
+        run_judge_batch(int(sys.argv[1]))
+    else:
+        run_lane()

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from django.db import transaction
-from django.db.models import Avg, Exists, OuterRef, QuerySet
+from django.db.models import Avg, Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from scenarios.judging.run_batch import INJECTIONS, PLAIN, version_row
@@ -23,7 +23,7 @@ class Choice:
     """Calls by run, call, outcome, and by what their newest verdicts are; as ``JudgeBatch.filter`` keeps it.
 
     ``claim`` is the number of the one claim that was asked about: a request always rules on all claims of a call, so it
-    says what to look at. ``flagged``: a quote was not found, or a reason contradicts its ruling.
+    says what to look at. ``flagged``: a quote was not found, a reason contradicts its ruling, or there is no ruling.
     """
 
     runs: tuple[int, ...] = ()
@@ -81,7 +81,8 @@ class Choice:
 def flagged_verdicts(trial: Any) -> QuerySet[Verdict]:
     """Return the newest verdicts of a trial that a person should look at: see ``judge_reply``."""
     newer = Verdict.objects.filter(trial=OuterRef("trial"), signal="nl_assertion", scoring__gt=OuterRef("scoring"))
-    return Verdict.objects.filter(~Exists(newer), trial=trial, detail__flagged=True)
+    odd = Q(detail__flagged=True) | ~Q(error="")
+    return Verdict.objects.filter(odd, ~Exists(newer), trial=trial, signal="nl_assertion")
 
 
 def make_batch(

@@ -84,15 +84,14 @@ def progress(batch: JudgeBatch) -> Progress:
         total=Count("pk"),
         done=Count("pk", filter=done),
         errors=Count("pk", filter=error),
-        flips=Sum("flips"),
-        cost=Sum("cost"),
+        flipped=Sum("flips"),
+        spent=Sum("cost"),
         unpriced=Count("pk", filter=Q(cost=None) & (done | error)),
         canaries_total=Count("pk", filter=canary),
         canaries_asked=Count("pk", filter=canary & (done | error)),
     )
-    unpriced = facts.pop("unpriced")
-    cost = None if unpriced else facts["cost"] or 0.0
-    return Progress(**{**facts, "flips": facts["flips"] or 0, "cost": cost})
+    unpriced, spent, flipped = facts.pop("unpriced"), facts.pop("spent"), facts.pop("flipped")
+    return Progress(**facts, flips=flipped or 0, cost=None if unpriced else spent or 0.0)
 
 
 def result(batch: JudgeBatch) -> BatchResult:

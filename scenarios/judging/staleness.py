@@ -58,22 +58,15 @@ def why_judge_changed(judge: JudgeVersion, current: Mapping[str, JudgeIdentity])
 
 def stale_share(run: Run) -> StaleShare:
     """Return how many of a run's rulings are stale, in a handful of queries."""
-    newest = _newest(Verdict.objects.filter(trial__run=run, signal="nl_assertion"))
-    judged = newest.filter(judge__isnull=False)
-    counts = {row["judge"]: row["count"] for row in judged.order_by().values("judge").annotate(count=Count("pk"))}
+    judged = Verdict.objects.filter(trial__run=run, signal="nl_assertion", judge__isnull=False)
+    counts = _by_judge(judged)
+    if len({scoring for _, scoring in counts}) > 1:
+        newer = Verdict.objects.filter(trial=OuterRef("trial"), signal="nl_assertion", scoring__gt=OuterRef("scoring"))
+        judged = judged.filter(~Exists(newer))
+        counts = _by_judge(judged)
     if not counts:
         return StaleShare()
-    judges = JudgeVersion.objects.in_bulk(counts)
-    current = current_judges(judge.profile for judge in judges.values())
-    reasons: Counter[str] = Counter()
-    changed = {pk: why for pk, judge in judges.items() if (why := why_judge_changed(judge, current))}
-    for pk, why in changed.items():
-        reasons["; ".join(why)] += counts[pk]
-    stale = sum(counts[pk] for pk in changed)
-    for _, judge_pk, why_claim in _changed_claims(run, judged):
-        reasons[why_claim] += 1
-        stale += judge_pk not in changed
-    return StaleShare(stale, sum(counts.values()), dict(reasons.most_common()))
+    return _share(run, judged, {judge: sum(n for (pk, _), n in counts.items() if pk == judge) for judge, _ in counts})
 
 
 def why_stale(trial: Trial, verdicts: Sequence[Verdict], judging: Judging | None) -> dict[int, list[str]]:
@@ -95,17 +88,28 @@ def why_stale(trial: Trial, verdicts: Sequence[Verdict], judging: Judging | None
     return found
 
 
+def _by_judge(verdicts: QuerySet[Verdict]) -> dict[tuple[int, int], int]:
+    rows = verdicts.order_by().values_list("judge", "scoring").annotate(count=Count("pk"))
+    return {(judge, scoring): count for judge, scoring, count in rows if judge is not None}
+
+
+def _share(run: Run, judged: QuerySet[Verdict], counts: Mapping[int, int]) -> StaleShare:
+    judges = JudgeVersion.objects.in_bulk(counts)
+    current = current_judges(judge.profile for judge in judges.values())
+    reasons: Counter[str] = Counter()
+    changed = {pk: why for pk, judge in judges.items() if (why := why_judge_changed(judge, current))}
+    for pk, why in changed.items():
+        reasons["; ".join(why)] += counts[pk]
+    stale = sum(counts[pk] for pk in changed)
+    for _, judge_pk, why_claim in _changed_claims(run, judged):
+        reasons[why_claim] += 1
+        stale += judge_pk not in changed
+    return StaleShare(stale, sum(counts.values()), dict(reasons.most_common()))
+
+
 def _fits(template: str, model: str) -> bool:
     before, _, after = template.partition("{scenario}")
     return re.fullmatch(f"{re.escape(before)}.*{re.escape(after)}", model) is not None
-
-
-def _newest(verdicts: QuerySet[Verdict]) -> QuerySet[Verdict]:
-    """Leave out what a later scoring of the same call replaced."""
-    if not verdicts.filter(scoring__gt=1).exists():
-        return verdicts
-    newer = Verdict.objects.filter(trial=OuterRef("trial"), signal="nl_assertion", scoring__gt=OuterRef("scoring"))
-    return verdicts.filter(~Exists(newer))
 
 
 def _changed_claims(run: Run, verdicts: QuerySet[Verdict]) -> list[tuple[int, int, str]]:

@@ -13,7 +13,7 @@ from typing import Any
 from scenarios.scoring.evidence import Evidence
 from scenarios.scoring.json_text import DuplicateKey, Found, json_in
 from scenarios.scoring.quotes import is_in_record, read_quotes
-from scenarios.scoring.results import VerdictResult
+from scenarios.scoring.results import Quote, VerdictResult
 
 # The reference's words, which importers of its files look for.
 ERROR_PREFIX = "Judge error: "
@@ -173,15 +173,25 @@ def _verdict(index: int, claim: str, entry: Mapping[str, Any], evidence: Evidenc
         return _error(index, claim, "missing_verdict", f"no ruling on this claim. The judge said: {reason}")
     if not isinstance(passed, bool):
         return _error(index, claim, "not_boolean", f"passed is {passed!r}, not true or false. The judge said: {reason}")
+    quotes = read_quotes(entry.get("evidence"), evidence)
     return VerdictResult(
         signal="nl_assertion",
         index=index,
         claim=claim,
         passed=passed,
         reason=reason,
-        evidence=read_quotes(entry.get("evidence"), evidence),
-        detail={"contradiction": True} if contradicts(claim, passed, reason) else {},
+        evidence=quotes,
+        detail=_flags(claim, passed, reason, quotes),
     )
+
+
+def _flags(claim: str, passed: bool, reason: str, quotes: Sequence[Quote]) -> dict[str, Any]:
+    """Return what a person should look at; ``flagged`` is there for queries, the others say why."""
+    unfound = sum(not quote.found for quote in quotes)
+    marks: dict[str, Any] = {"contradiction": True} if contradicts(claim, passed, reason) else {}
+    if unfound:
+        marks["unfound"] = unfound
+    return {**marks, "flagged": True} if marks else {}
 
 
 def _reason(value: Mapping[str, Any]) -> str:

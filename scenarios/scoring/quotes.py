@@ -1,15 +1,24 @@
-"""Quotes that a judge gives as evidence, looked up in the record."""
+"""Quotes that a judge gives as evidence, looked up in the record: turns, tool calls, results, changed fields.
+
+What was said is looked up word for word. Data may be quoted without the marks of JSON (``status: cancelled``), and a
+changed field by its path (``orders.W1.status: cancelled``), but always with all its words and figures, in their order.
+"""
 
 import json
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from scenarios.scoring.evidence import Evidence
+from scenarios.scoring.record_text import tool_line, turn_line
 from scenarios.scoring.results import Quote
 
 MAX_QUOTES = 20
 MAX_QUOTE_CHARS = 2000
+# Fewer words of data than this stand somewhere in any call.
+MIN_DATA_WORDS = 2
+_WORD = re.compile(r"\w+(?:[.,]\d+)*")
 
 
 def read_quotes(value: Any, evidence: Evidence) -> tuple[Quote, ...]:
@@ -23,7 +32,10 @@ def read_quotes(value: Any, evidence: Evidence) -> tuple[Quote, ...]:
 
 
 def find_quote(text: str, turn: int | None, evidence: Evidence) -> Quote:
-    """Look a quote up, first in the turn that the judge names, then in the whole record; case and spacing are free."""
+    """Look a quote up, first in the turn that the judge names, then in the whole record; case and spacing are free.
+
+    A turn or tool call may be quoted as the whole line that the judge was shown.
+    """
     wanted = _fold(text).strip(" \"'\u201c\u201d\u2026.")
     if not wanted:
         return Quote(text, turn)
@@ -31,6 +43,11 @@ def find_quote(text: str, turn: int | None, evidence: Evidence) -> Quote:
     for number, seq, content in places:
         if wanted in _fold(content):
             return Quote(text, number if number is not None else turn, seq, found=True)
+    data = _words(text)
+    if data.count(" ") > MIN_DATA_WORDS:  # one space around each word
+        for seq, content in _data(evidence):
+            if data in _words(content):
+                return Quote(text, turn, seq, found=True)
     return Quote(text, turn)
 
 
@@ -44,11 +61,32 @@ def _places(evidence: Evidence) -> Iterator[tuple[int | None, int, str]]:
     for turn in evidence.turns:
         for spoken in _spoken(turn.said, turn.heard):
             yield turn.turn, turn.seq, spoken
+        yield turn.turn, turn.seq, turn_line(turn)
     for use in evidence.tools:
+        yield None, use.seq, tool_line(use)
         yield None, use.seq, f"{use.tool} {json.dumps(use.arguments, ensure_ascii=False, default=str)}"
         yield None, use.seq, json.dumps(use.result, ensure_ascii=False, default=str)
         for text in (*_escaped(use.arguments), *_escaped(use.result)):
             yield None, use.seq, text
+
+
+def _data(evidence: Evidence) -> Iterator[tuple[int, str]]:
+    for use in evidence.tools:
+        yield use.seq, tool_line(use)
+        for change in use.changes:
+            path, before, after = (change.get(name) for name in ("path", "before", "after"))
+            place = " ".join(map(str, path)) if isinstance(path, list | tuple) else str(path or "")
+            for values in ((after,), (before, after), (before,)):
+                yield use.seq, f"{place} {' '.join(_json(value) for value in values)}"
+
+
+def _words(text: str) -> str:
+    """Return the words and figures of a text, without what JSON puts between them."""
+    return f" {' '.join(_WORD.findall(_fold(text)))} "
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _escaped(value: Any) -> Iterator[str]:

@@ -38,8 +38,8 @@ class Transcript:
 
 def record_lines(evidence: Evidence) -> list[str]:
     """Return turns and tool calls in the order of their events, one line each; blank turns are left out."""
-    lines = [(turn.seq, _turn_line(turn)) for turn in evidence.turns if not turn.is_blank]
-    lines += [(use.seq, _tool_line(use)) for use in evidence.tools]
+    lines = [(turn.seq, turn_line(turn)) for turn in evidence.turns if not turn.is_blank]
+    lines += [(use.seq, tool_line(use)) for use in evidence.tools]
     return [line for _, line in sorted(lines)]
 
 
@@ -48,7 +48,8 @@ def shorten(line: str, limit: int = MAX_LINE_CHARS) -> str:
     return line if len(line) <= limit else f"{line[:limit]} [... {len(line) - limit} more characters]"
 
 
-def _turn_line(turn: Turn) -> str:
+def turn_line(turn: Turn) -> str:
+    """Return a turn as the one line that a judge is shown."""
     line = f"[turn {turn.turn}] {turn.side} said: {_one_line(turn.said)}"
     if turn.interrupted:
         line += " [interrupted]"
@@ -57,7 +58,8 @@ def _turn_line(turn: Turn) -> str:
     return line
 
 
-def _tool_line(use: ToolUse) -> str:
+def tool_line(use: ToolUse) -> str:
+    """Return a tool call with its answer as the one line that a judge is shown."""
     state = "no answer" if use.ok is None else "ok" if use.ok else f"refused ({use.error})"
     result = "" if use.ok is None else f" -> {_json(use.result)}"
     return f"[tool call {use.call}] {use.side} called {use.tool} {_json(use.arguments)}: {state}{result}"
