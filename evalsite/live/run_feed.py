@@ -34,7 +34,7 @@ class RunFeed:
 
 def _tell(viewers: Sequence[Viewer], run: int) -> None:
     rows = list(Trial.objects.filter(run_id=run).values_list("pk", "status", "outcome", "attempts", "overruled_count"))
-    states = {pk: cell_state(*facts) for pk, *facts in rows}
+    states = {pk: cell_state(status, outcome, tries, overruled) for pk, status, outcome, tries, overruled in rows}
     counts = Counter(outcome or status for _, status, outcome, *_ in rows)
     told = (counts, sum(overruled for *_, overruled in rows))
     stale = {key for v in viewers for key, shown in v.known.items() if states.get(key, shown) != shown}

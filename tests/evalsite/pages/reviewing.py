@@ -2,9 +2,9 @@
 
 import re
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.contrib.auth.models import User
-from django.http import HttpResponse
 from django.test import Client
 
 from scenarios.events import Noted, OutcomeRevised, SignalScored, TrialFinished, VerdictGiven
@@ -71,7 +71,7 @@ class Desk:
         """Open, or reload, the page."""
         return self.shows(self.client.get(f"/review/{self.queue.pk}/"))
 
-    def shows(self, answer: HttpResponse) -> "Desk":
+    def shows(self, answer: Any) -> "Desk":
         """Take over what the server answered."""
         assert answer.status_code == 200, answer.content.decode()[:2000]
         self.html = answer.content.decode()

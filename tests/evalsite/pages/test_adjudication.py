@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import User
-from django.http import HttpResponse
 from django.test import Client
 
 from scenarios.models import EffectiveVerdict, Review, Run, Trial, Verdict
@@ -37,7 +36,7 @@ def olga(person: Make, client: Client) -> User:
 
 
 def settle(client: Client, verdict: Verdict, ruling: str, reason: str, **values: str) -> str:
-    answer: HttpResponse = client.post(
+    answer = client.post(
         f"/review/adjudicate/{verdict.pk}/", {"ruling": ruling, "comment": reason, **values}, headers=HTMX
     )
     assert answer.status_code == 200

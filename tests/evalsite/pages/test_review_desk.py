@@ -145,7 +145,7 @@ class TestRuling:
         assert "why you changed your ruling" in desk.html
         assert 'data-pending="fail"' in desk.html
         assert desk.rule("fail", "turn 5 speaks of one").form["stage"] == "blind"
-        assert Review.objects.last().comment == "turn 5 speaks of one"
+        assert Review.objects.latest("pk").comment == "turn 5 speaks of one"
 
     def test_a_double_press_counts_once(self, queue: ReviewQueue, ann: User) -> None:
         desk = desk_of(ann, queue)

@@ -1,72 +1,33 @@
-"""Queues, leases, rulings and adjudication, as two people and their browsers would use them."""
+"""Choosing, ruling and adjudication, as two people and their browsers would use them."""
 
 from datetime import timedelta
-from uuid import uuid4
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from scenarios.models import EffectiveVerdict, Review, ReviewDraft, ReviewQueue, ReviewSlot, Run, Trial, Verdict
+from scenarios.lifecycle import settle
+from scenarios.models import EffectiveVerdict, Review, ReviewDraft, ReviewSlot, Run, Trial, Verdict
 from scenarios.reviewing import (
     QueueFilter,
     Refused,
     adjudicate,
     choose,
     disagreements,
-    keep_draft,
-    make_queue,
+    hold,
+    next_stage,
+    open_to,
     progress,
     rule,
-    take,
+    skip,
     undo,
     withdraw_adjudication,
 )
 from scenarios.reviewing.calls import rated_calls
-from tests.factories import make_run
-from tests.scenarios.lifecycle.test_rulings import judged_trial
+from tests.scenarios.reviewing.working import give, held, queue_of
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def run() -> Run:
-    """Four calls with two claims each: the judge failed the second claim of each."""
-    run = make_run(4, 1, ["fail"])
-    for trial in run.trials.all():
-        judged_trial(trial)
-    return run
-
-
-@pytest.fixture
-def ann() -> User:
-    return User.objects.create_user("ann")
-
-
-@pytest.fixture
-def ben() -> User:
-    return User.objects.create_user("ben")
-
-
-def queue_of(run: Run, reviews_per_item: int = 1, **fields: object) -> ReviewQueue:
-    is_blind = bool(fields.pop("is_blind", True))
-    chosen = QueueFilter(runs=(run.pk,), **fields)
-    return make_queue("Check", chosen, None, reviews_per_item=reviews_per_item, is_blind=is_blind)
-
-
-def held(queue: ReviewQueue, person: User) -> ReviewSlot:
-    slot = take(queue, person)
-    assert slot is not None
-    return slot
-
-
-def give(queue: ReviewQueue, person: User, ruling: str, revealed: str | None = None, comment: str = "") -> ReviewSlot:
-    """Rule blind, then keep or change."""
-    slot = held(queue, person)
-    rule(slot, person, slot.lease, ruling, comment)
-    slot.refresh_from_db()
-    rule(slot, person, slot.lease, revealed or ruling, comment)
-    return slot
 
 
 class TestChoosing:
@@ -113,56 +74,38 @@ class TestChoosing:
         assert not queue_of(run, outcome="fail").is_random
 
 
-class TestLeases:
-    def test_two_people_never_hold_the_same_item(self, run: Run, ann: User, ben: User) -> None:
-        queue = queue_of(run)
-        assert held(queue, ann).item_id != held(queue, ben).item_id
-
-    def test_coming_back_finds_the_same_item(self, run: Run, ann: User) -> None:
-        queue = queue_of(run)
-        first = held(queue, ann)
-        again = held(queue, ann)
-        assert (again.pk, again.lease) == (first.pk, first.lease)
-
-    def test_a_lease_that_ran_out_goes_to_the_next(self, run: Run, ann: User, ben: User) -> None:
-        queue = queue_of(run)
-        slot = held(queue, ann)
-        ReviewSlot.objects.filter(pk=slot.pk).update(leased_until=timezone.now() - timedelta(seconds=1))
-        taken = held(queue, ben)
-        assert taken.pk == slot.pk
-        with pytest.raises(Refused, match="your lease ran out"):
-            rule(slot, ann, slot.lease, "pass", "typed for ten minutes")
-        assert ReviewDraft.objects.get(reviewer=ann).comment == "typed for ten minutes"
-        assert not Review.objects.exists()
-
-    def test_a_lease_that_ran_out_and_nobody_took_still_counts(self, run: Run, ann: User) -> None:
-        queue = queue_of(run)
-        slot = held(queue, ann)
-        ReviewSlot.objects.filter(pk=slot.pk).update(leased_until=timezone.now() - timedelta(seconds=1))
-        assert rule(slot, ann, slot.lease, "pass").ruling == "pass"
-
-    def test_nobody_reviews_an_item_twice(self, run: Run, ann: User, ben: User) -> None:
-        queue = queue_of(run, reviews_per_item=2, sample=1)
-        give(queue, ann, "pass")
-        assert take(queue, ann) is None
-        give(queue, ben, "pass")
-        assert take(queue, ben) is None
-        assert progress(queue, ann).is_complete
-
-    def test_another_queues_lease_is_no_lease_here(self, run: Run, ann: User) -> None:
-        slot = held(queue_of(run), ann)
-        with pytest.raises(Refused, match="lease"):
-            rule(slot, ann, uuid4(), "pass")
-
-    def test_drafts_are_kept_and_forgotten(self, run: Run, ann: User) -> None:
-        slot = held(queue_of(run), ann)
-        keep_draft(slot.item, ann, "half a thou\x00ght")
-        assert ReviewDraft.objects.get().comment == "half a thou\ufffdght"
-        rule(slot, ann, slot.lease, "pass", "done")
-        assert not ReviewDraft.objects.exists()
-
-
 class TestRuling:
+    def test_who_has_seen_the_ruling_is_not_blind_in_another_queue(self, run: Run, ann: User, ben: User) -> None:
+        give(queue_of(run), ann, "fail")
+        slot = held(queue_of(run), ann)
+        assert next_stage(slot, ann) == "revealed"
+        skip(slot, ann)
+        assert next_stage(held(slot.item.queue, ben), ben) == "blind"
+
+    def test_a_page_that_shows_another_stage_is_stale(self, run: Run, ann: User) -> None:
+        slot = held(queue_of(run), ann)
+        rule(slot, ann, slot.lease, "pass", shown="blind")
+        with pytest.raises(Refused, match="another window") as refused:
+            rule(slot, ann, slot.lease, "pass", shown="blind")
+        assert refused.value.why == "stale"
+        assert Review.objects.count() == 1
+
+    def test_a_lease_that_ran_out_is_the_others(self, run: Run, ann: User, ben: User) -> None:
+        slot = held(queue_of(run, sample=1), ann)
+        ReviewSlot.objects.update(leased_until=timezone.now() - timedelta(minutes=1))
+        assert hold(slot, ben) is not None
+        with pytest.raises(Refused) as refused:
+            rule(slot, ann, slot.lease, "pass", "typed")
+        assert refused.value.why == "lost"
+        assert ReviewDraft.objects.get().comment == "typed"
+
+    def test_a_claim_without_a_subject_is_settled_too(self, run: Run, ann: User) -> None:
+        # Claims of imported calls may have none.
+        Verdict.objects.update(subject="")
+        slot = give(queue_of(run, kind="failed"), ann, "pass")
+        assert Trial.objects.get(pk=slot.item.verdict.trial_id).outcome == "pass"
+        assert EffectiveVerdict.objects.count() == 1
+
     def test_blind_then_kept_both_are_stored(self, run: Run, ann: User) -> None:
         queue = queue_of(run, kind="failed")
         slot = give(queue, ann, "pass")
@@ -254,6 +197,34 @@ class TestAdjudication:
     def test_who_agrees_with_the_judge_is_no_disagreement(self, run: Run, ann: User) -> None:
         give(queue_of(run, kind="failed"), ann, "fail")
         assert disagreements() == []
+
+    def test_it_is_open_to_those_who_took_no_part(self, run: Run, ann: User, ben: User) -> None:
+        slot = give(queue_of(run, kind="failed"), ann, "pass")
+        assert open_to(ann) == []
+        assert [one.verdict_id for one in open_to(ben)] == [slot.item.verdict_id]
+        adjudicate(slot.item.verdict, ben, "fail", "no", submit_key="k")
+        assert adjudicate(slot.item.verdict, ben, "fail", "no", submit_key="k") == Review.objects.last()
+        withdraw_adjudication(slot.item.verdict, ben)
+        assert len(open_to(ben)) == 1
+
+    def test_the_reason_of_a_call_follows_and_comes_back(self, run: Run, ann: User) -> None:
+        trial = run.trials.all()[0]
+        trial.signals.filter(signal="db_state_match").update(state="failed", value=False)
+        queue = queue_of(run, kind="failed", scenario=trial.scenario.name)
+        slot = give(queue, ann, "pass")
+        trial.refresh_from_db()
+        assert (trial.outcome, trial.judged_outcome, trial.overruled_count) == ("fail", "", 1)
+        assert trial.outcome_reason == "failed: db_state_match (claims overruled: 1 by a reviewer)"
+        undo(ReviewSlot.objects.get(pk=slot.pk), ann)
+        trial.refresh_from_db()
+        assert (trial.outcome_reason, trial.judged_reason) == ("made fail by a factory", "")
+
+    def test_settling_again_writes_nothing(self, run: Run, ann: User, django_assert_max_num_queries: Any) -> None:
+        slot = give(queue_of(run, kind="failed"), ann, "pass")
+        with django_assert_max_num_queries(14) as context:
+            assert settle([slot.item.verdict.trial_id]) == []
+        writes = [query["sql"] for query in context if query["sql"].startswith(("UPDATE", "INSERT", "DELETE"))]
+        assert [sql.split('"')[1] for sql in writes] == ["scenarios_trial"]
 
     def test_nobody_settles_their_own(self, run: Run, ann: User) -> None:
         slot = give(queue_of(run, kind="failed"), ann, "pass")
