@@ -15,7 +15,7 @@ from evalsite.launching_voice import VOICE_OPTIONS, VoiceFields, voice_config, v
 from scenarios import catalogue
 from scenarios.analysis.intervals import Interval, forecast
 from scenarios.foresight import Foresight, Measured, foresee
-from scenarios.launch import FrozenProfile, Limits, RunConfig, expand
+from scenarios.launch import FrozenProfile, Limits, RunConfig, expand, kept_limits
 from scenarios.models import Profile, Run, Scenario
 from scenarios.scoring.config import STRICTNESSES
 from scenarios.selection import BadSelection, Selection
@@ -221,7 +221,7 @@ def prospect(config: RunConfig) -> Prospect:
         scenarios=len(config.scenarios),
         calls=calls,
         interval=forecast(len(config.scenarios), config.trials),
-        at_once=min(calls, places, config.limits.concurrency or places),
+        at_once=min(calls, places, kept_limits(config).concurrency or places),
         known=foresee(config),
     )
 

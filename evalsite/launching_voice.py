@@ -8,10 +8,7 @@ from django import forms
 from scenarios.speech_services import BUILT_IN, speech_services
 from scenarios.voice import VoiceConfig
 
-CLOCKS = [
-    ("lockstep", "lockstep: as fast as the parties compute"),
-    ("realtime", "real time: to listen to, and for latencies"),
-]
+CLOCKS = [("lockstep", "lockstep"), ("realtime", "real time")]
 # Options of ``manage.py evaluate`` and the fields they stand for.
 VOICE_OPTIONS = {"--clock": "clock", "--agent-speech": "agent_speech", "--caller-speech": "caller_speech"}
 
@@ -19,7 +16,12 @@ VOICE_OPTIONS = {"--clock": "clock", "--agent-speech": "agent_speech", "--caller
 class VoiceFields(forms.Form):
     """Clock and speech of a voice run."""
 
-    clock = forms.ChoiceField(choices=CLOCKS, initial="lockstep", required=False)
+    clock = forms.ChoiceField(
+        choices=CLOCKS,
+        initial="lockstep",
+        required=False,
+        help_text="Lockstep: as fast as the parties compute. Real time: to listen to, and for latencies.",
+    )
     agent_speech = forms.ChoiceField(label="Agent's speech", initial="local", required=False)
     caller_speech = forms.ChoiceField(
         label="Caller's speech",

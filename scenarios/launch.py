@@ -193,7 +193,7 @@ def launch(config: RunConfig, *, person: Any, title: str = "", launch_key: str |
     if launch_key and (made := Run.objects.filter(launch_key=launch_key).first()):
         return made
     frozen = config.model_copy(
-        update={"versions": {**versions(), **config.versions}, "limits": _kept_limits(config)},
+        update={"versions": {**versions(), **config.versions}, "limits": kept_limits(config)},
     )
     rows = _scenario_rows(frozen)
     try:
@@ -206,7 +206,7 @@ def launch(config: RunConfig, *, person: Any, title: str = "", launch_key: str |
         return made  # somebody pressed twice, and the other press won
 
 
-def _kept_limits(config: RunConfig) -> Limits:
+def kept_limits(config: RunConfig) -> Limits:
     """Return the limits, with the calls at once that bots and this machine can bear where the run does not say.
 
     A bot that keeps its own state holds one conversation (``spec/reference-system.md`` 1.2), so more would only wait

@@ -102,3 +102,9 @@ def test_bad_input_is_named_with_the_remedy(no_worker: None, options: dict[str, 
     with pytest.raises(CommandError, match=why):
         run_evaluate(**options)
     assert Run.objects.count() == 0
+
+
+def test_the_summary_counts_on_the_calls_that_the_machine_bears(launcher: Client, settings: Any) -> None:
+    settings.VOICE_REALTIME_CALLS = 2
+    response = launcher.post("/runs/new/summary/", form(**SPOKEN))
+    assert response.context["prospect"].at_once == 2
