@@ -12,7 +12,7 @@ from django.template.loader import render_to_string
 
 from scenarios.models import Trial, TrialEvent
 
-SHOWN = ("turn.started", "turn.ended", "tool.called")
+SHOWN = ("attempt.started", "turn.started", "turn.ended", "tool.called")
 # How far back a tile looks for the last turn when a call is first seen.
 LOOK_BACK = 40
 SAID = 280
@@ -29,9 +29,16 @@ class Tile:
     side: str = ""
     said: str = ""
     turn: int = 0
-    speaking: str = ""
+    # Who began a turn that has not ended, by turn: in a voice call both may speak at once.
+    open_turns: tuple[tuple[int, str], ...] = ()
     tool: str = ""
     event_at: datetime | None = None
+
+    @property
+    def speaking(self) -> str:
+        """Return user, agent, both, or "" while nobody speaks."""
+        sides = {side for _, side in self.open_turns}
+        return "both" if len(sides) > 1 else next(iter(sides), "")
 
     @property
     def state(self) -> str:
@@ -41,13 +48,19 @@ class Tile:
     def with_event(self, event: TrialEvent) -> "Tile":
         """Return the tile after one more event."""
         moved = replace(self, seq=event.seq, event_at=event.created_at)
+        if event.kind == "attempt.started":  # what the one before left open, nobody will end
+            return replace(moved, open_turns=(), tool="")
         if event.kind == "turn.started":
-            return replace(moved, speaking=event.side, tool="")
+            return replace(moved, open_turns=(*self.open_turns, (event.data["turn"], event.side)), tool="")
         if event.kind == "tool.called":
             return replace(moved, tool=event.data["tool"])
         said = event.data["said"]
         text = said if len(said) <= SAID else said[:SAID] + "…"
-        return replace(moved, speaking="", tool="", side=event.side, said=text, turn=event.data["turn"])
+        # A side that is at its next turn has ended those before; what was heard of a turn may come after the next began.
+        still = tuple(
+            (turn, side) for turn, side in self.open_turns if side != event.side or turn > event.data["turn"]
+        )
+        return replace(moved, open_turns=still, tool="", side=event.side, said=text, turn=event.data["turn"])
 
 
 def held_trials() -> list[Trial]:

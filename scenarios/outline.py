@@ -4,6 +4,7 @@ The same form as the bridge writes beside a recording (audiowaveform's JSON, ver
 came from elsewhere and for those of calls that died; without arrays, since the domain does without numpy.
 """
 
+import json
 import wave
 from array import array
 from collections.abc import Iterator
@@ -36,6 +37,11 @@ def outline_of(file: IO[bytes]) -> dict[str, Any]:
         "length": len(data) // (2 * channels),
         "data": data,
     }
+
+
+def outline_json(file: IO[bytes]) -> str:
+    """Return the outline as it is stored. Raises NoRecording."""
+    return json.dumps(outline_of(file), separators=(",", ":"))
 
 
 def _blocks(recording: wave.Wave_read) -> Iterator[list[int]]:

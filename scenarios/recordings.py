@@ -9,7 +9,12 @@ _UNSAFE = re.compile(r"[^\w.-]")
 
 def recording_name(run_id: int, scenario: str, number: int, attempt: int) -> str:
     """Return the storage name of an attempt's recording."""
-    return f"calls/{run_id}/{_UNSAFE.sub('_', scenario)}/{number}/attempt{attempt}.wav"
+    return f"{recording_folder(run_id)}/{_UNSAFE.sub('_', scenario)}/{number}/attempt{attempt}.wav"
+
+
+def recording_folder(run_id: int) -> str:
+    """Return where all recordings of a run are."""
+    return f"calls/{run_id}"
 
 
 def peaks_name(recording: str) -> str:

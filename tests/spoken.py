@@ -6,6 +6,8 @@ import wave
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
@@ -96,3 +98,9 @@ def keep(trial: Trial, content: bytes, attempt: int | None = None) -> str:
     name = recording_of(trial, attempt)
     default_storage.delete(name)
     return default_storage.save(name, ContentFile(content))
+
+
+def keep_in(folder: Path, settings: Any) -> None:
+    """Let recordings go into a folder of the test's own."""
+    backend = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": folder}}
+    settings.STORAGES = {**settings.STORAGES, "default": backend}

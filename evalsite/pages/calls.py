@@ -101,6 +101,8 @@ class CallRecord:
 
     def timeline(self, heard_ms: int = 0) -> dict[str, Any]:
         """Return the marks of the current attempt and its length, in ms: of the recording too, if that is longer."""
+        if not self.trial.is_timed:
+            return {"marks": [], "end": max(1, heard_ms)}
         current = self.events.filter(seq__gte=self.current.first)
         found = [transcript.mark(event) for event in current.filter(kind__in=transcript.MARKED)]
         marks = {mark["target"]: mark for mark in found if mark is not None}

@@ -1,10 +1,10 @@
 """Plain records of a run and its trials, from which every form of export is written."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import IO, Any
 from urllib.parse import urlsplit, urlunsplit
 
 from scenarios.domains.base import ScenarioSpec
@@ -119,6 +119,8 @@ class TrialExport:
     tags: tuple[str, ...] = ()
     row: TrialRow = field(default_factory=TrialRow)
     foreign: ForeignRecord | None = None
+    # Opens the recording of the attempt that counts; gives None where there is none.
+    open_recording: Callable[[], IO[bytes] | None] | None = None
 
     @property
     def duration_ms(self) -> int | None:

@@ -1,7 +1,7 @@
 """Writing the run folder of the reference system (``spec/reference-system.md`` 7), as a folder or a zip.
 
-Nothing is ever half-written: a folder appears under its name when it is complete, a stream gets a whole zip. The
-recordings (``conversation_log.wav``) are not part of it.
+Nothing is ever half-written: a folder appears under its name when it is complete, a stream gets a whole zip. A call
+that was recorded has its ``conversation_log.wav``: 16-bit stereo at 16 kHz, left user to agent, as the bridge wrote it.
 """
 
 import json
@@ -30,6 +30,9 @@ class _Sink(Protocol):
 
     def pour(self, name: str, parts: Iterable[str | IO[str]]) -> None:
         """Store one file from texts and files, which need not fit in memory."""
+
+    def copy(self, name: str, file: IO[bytes]) -> None:
+        """Store one file byte for byte."""
 
 
 class FolderExists(Exception):
@@ -76,6 +79,13 @@ class _Folder:
                 file.write(text)
 
 
+    def copy(self, name: str, file: IO[bytes]) -> None:
+        path = self._root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as target:
+            shutil.copyfileobj(file, target)
+
+
 class _Zip:
     def __init__(self, archive: zipfile.ZipFile, folder: str) -> None:
         self._archive, self._folder = archive, folder
@@ -87,6 +97,11 @@ class _Zip:
         with self._archive.open(f"{self._folder}/{name}", "w") as entry:
             for text in _chunks(parts):
                 entry.write(text.encode())
+
+
+    def copy(self, name: str, file: IO[bytes]) -> None:
+        with self._archive.open(f"{self._folder}/{name}", "w") as entry:
+            shutil.copyfileobj(file, entry)
 
 
 class _Guarded:
@@ -109,6 +124,10 @@ class _Guarded:
         """Store what is clean already."""
         self._sink.pour(name, parts)
 
+    def copy(self, name: str, file: IO[bytes]) -> None:
+        """Store what is no text."""
+        self._sink.copy(name, file)
+
 
 def _write_run(run: RunExport, trials: Iterable[TrialExport], sink: _Guarded) -> None:
     summary = Summary()
@@ -124,11 +143,19 @@ def _write_run(run: RunExport, trials: Iterable[TrialExport], sink: _Guarded) ->
                 all_latencies.write(sink.clean(line))
             for name, text in _trial_files(trial, found):
                 sink.write(f"{trial.folder}/{name}", text)
+            _write_recording(trial, sink)
         sink.pour("all_metrics.json", "[\n", all_metrics, "\n]\n")
         sink.pour("all_latencies.csv", all_latencies)
         sink.pour("evaluation_log.txt", log)
     sink.write("all_summary.txt", summary.text(f"Run {run.run_id} {run.title}".rstrip()))
     sink.write("run_args.json", _json(_run_args(run)))
+
+
+def _write_recording(trial: TrialExport, sink: _Guarded) -> None:
+    file = trial.open_recording() if trial.open_recording else None
+    if file is not None:
+        with file:
+            sink.copy(f"{trial.folder}/conversation_log.wav", file)
 
 
 def _trial_files(trial: TrialExport, found: dict[str, Any]) -> Iterator[tuple[str, str]]:

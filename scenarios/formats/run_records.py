@@ -23,6 +23,7 @@ from scenarios.formats.reference_records import (
     VerdictRecord,
 )
 from scenarios.models import Judging, Run, SignalResult, Trial, TrialEvent, Verdict
+from scenarios.playback import open_recording
 from scenarios.replay import gold_replay
 from scenarios.scoring.evidence import read_events
 
@@ -107,6 +108,7 @@ def _batch(
             tags=tuple(trial.scenario.tags),
             row=_row(trial),
             foreign=foreign,
+            open_recording=partial(open_recording, trial),
         )
 
 

@@ -9,6 +9,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from scenarios.formats.imports.records import ImportedRun
+from scenarios.importing import recordings
 from scenarios.models import ImportedFile, Run
 from scenarios.storable import storable
 
@@ -98,7 +99,9 @@ def bury_the_dead() -> list[ImportedFile]:
     for file in _silent():
         # A sign of life that comes just now keeps it.
         if _silent().filter(pk=file.pk).update(state=State.CANCELLED, reason=DIED, ended_at=timezone.now()):
-            Run.objects.filter(imported_from=file).delete()
+            for run in Run.objects.filter(imported_from=file):
+                recordings.forget(run.pk)
+                run.delete()
             buried.append(file)
     return buried
 

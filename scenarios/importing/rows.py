@@ -8,12 +8,14 @@ from typing import Any
 from django.utils import timezone
 
 from scenarios import lifecycle
+from scenarios.analysis.speech.interaction import measure
 from scenarios.domains.base import Signal
 from scenarios.events import CallEnded, CallStarted, Noted, TrialFinished
 from scenarios.formats.imports.comparison import Rescored
 from scenarios.formats.imports.events import ImportedEvent, events_of
 from scenarios.formats.imports.records import ForeignVerdict, ImportedTrial, MappedVerdict
 from scenarios.formats.imports.replay import Check, Replay
+from scenarios.importing.recordings import choose
 from scenarios.models import ForeignResult, Run, SignalResult, Trial, TrialEvent, Verdict
 from scenarios.scoring.db_state_match import MAX_ROWS
 from scenarios.scoring.results import Outcome
@@ -283,6 +285,7 @@ def _foreign(trial: Trial, call: ImportedTrial, replayed: Rescored | str) -> For
                 "ended_at": call.ended_at,
                 "agent_cost": call.agent_cost,
                 "user_cost": call.user_cost,
+                **_heard(call),
             }
         ),
         remarks=storable([asdict(remark) for remark in call.remarks]),
@@ -294,6 +297,21 @@ def _foreign(trial: Trial, call: ImportedTrial, replayed: Rescored | str) -> For
         why_not_replayed="" if rescored else storable(str(replayed)),
         replay=storable(_replay(rescored)) if rescored else {},
     )
+
+
+def _heard(call: ImportedTrial) -> dict[str, Any]:
+    """Return the figures that only the ticks of a voice call give, and which of its recordings is kept.
+
+    The ticks themselves are not: they are most of such a file.
+    """
+    found: dict[str, Any] = {}
+    if call.ticks:
+        try:
+            found["interaction"] = measure(call.ticks).figures()
+        except ValueError as problem:
+            found["no_interaction"] = str(problem)
+    choice = choose(call.audio)
+    return found | ({"recording": choice.words} if choice else {})
 
 
 def _replay(rescored: Rescored) -> dict[str, Any]:

@@ -17,10 +17,10 @@ from scenarios.domains import load
 from scenarios.formats.imports.comparison import Rescored, rescore
 from scenarios.formats.imports.detect import open_import
 from scenarios.formats.imports.lint import Lint, LintFinding, result_vector
-from scenarios.formats.imports.records import ImportedRun, ImportedTrial
+from scenarios.formats.imports.records import ImportedRun, ImportedTrial, Remark
 from scenarios.formats.imports.source import DamagedFile
 from scenarios.formats.imports.tasks import CannotReplay, domain_of
-from scenarios.importing import config
+from scenarios.importing import config, recordings
 from scenarios.importing.agreement import counted
 from scenarios.importing.files import DIED, Imported, State, refuse, register
 from scenarios.importing.rows import TrialRows, rows_of
@@ -35,6 +35,7 @@ from scenarios.models import (
     TrialEvent,
     Verdict,
 )
+from scenarios.outline import NoRecording
 from scenarios.storable import storable
 
 # Calls that are written in one transaction.
@@ -184,6 +185,7 @@ class _Storing:
     outcomes: dict[str, str] = field(default_factory=dict)
     trial_pks: list[int] = field(default_factory=list)
     damage: str = ""
+    is_heard: bool = False  # a call has a recording
     beaten_at: float = 0.0
 
     def store(self, person: Any) -> Imported:
@@ -212,6 +214,7 @@ class _Storing:
     def withdraw(self) -> None:
         """Take out what was stored."""
         if self.run is not None:
+            recordings.forget(self.run.pk)
             self.run.delete()
             self.run = None
 
@@ -241,8 +244,23 @@ class _Storing:
             _write_rows(rows)
             self.trial_pks += [row.trial.pk for row in rows]
             self._sign_of_life(trial_count=len(self.trial_pks))
+        for (call, _), row in zip(chunk, rows, strict=True):
+            self._keep_recording(call, row.trial)
         if self.progress is not None:
             self.progress(len(self.trial_pks))
+
+    def _keep_recording(self, call: ImportedTrial, trial: Trial) -> None:
+        """Copy what was recorded of a call; where that fails the call is shown without, and a remark says so."""
+        choice = recordings.choose(call.audio)
+        if choice is None:
+            return
+        name = next(name for name, pk in self.scenarios.items() if pk == trial.scenario_id)
+        try:
+            recordings.keep(choice, trial.run_id, name, trial.number)
+            self.is_heard = True
+        except (NoRecording, OSError) as problem:
+            self.opened.remarks.append(Remark("warning", choice.words, f"the recording was not kept: {problem}"))
+        self._beat()
 
     def _beat(self) -> None:
         """Give a sign of life between two chunks, which may be far apart where calls are long."""
@@ -323,6 +341,8 @@ class _Storing:
         assert self.run is not None
         trials = max(max(numbers) for numbers in self.numbers.values())
         frozen = config.config_of(self.opened, self.domain, self.fingerprints, trials)
+        if self.is_heard:
+            frozen["channel"] = "voice"
         frozen["imported"]["result_vector"] = result_vector(self.outcomes)
         costs = list(self.run.trials.filter(cost__isnull=False).values_list("cost", flat=True))
         Run.objects.filter(pk=self.run.pk).update(

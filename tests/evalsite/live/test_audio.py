@@ -18,7 +18,7 @@ from scenarios.models import Trial
 from scenarios.playback import path_of, recording_of
 from tests.evalsite.live.sockets import WAIT_S, Socket, in_db, sign_in
 from tests.factories import make_trial
-from tests.spoken import voice_run
+from tests.spoken import keep_in, voice_run
 
 SECOND = b"\x01\x02" * 16_000
 
@@ -26,9 +26,7 @@ SECOND = b"\x01\x02" * 16_000
 @pytest.fixture(autouse=True)
 def storage(tmp_path: Path, settings: Any) -> None:
     """Keep recordings in the test's own folder."""
-    backend = "django.core.files.storage.FileSystemStorage"
-    default = {"BACKEND": backend, "OPTIONS": {"location": tmp_path}}
-    settings.STORAGES = {**settings.STORAGES, "default": default}
+    keep_in(tmp_path, settings)
 
 
 @pytest.fixture

@@ -9,7 +9,9 @@ from django.test import Client
 
 from evalsite.live.run_feed import cell_state
 from evalsite.wall import MAX_TILES, Tile, advance, held_trials
+from scenarios.events import AttemptStarted, Event, TurnEnded, TurnStarted
 from scenarios.models import Run, Trial
+from scenarios.sides import Side
 from tests.calls import Call
 from tests.evalsite.live.sockets import Socket, in_db, open_socket
 from tests.factories import make_run, make_scenario, make_trial
@@ -131,6 +133,27 @@ def test_a_tile_says_who_speaks_and_which_tool_runs(db: None) -> None:
     assert now().tool == "find_user"
     call.turn("agent", "found")
     assert (now().said, now().tool) == ("found", "")
+
+
+def test_in_a_voice_call_both_may_speak(db: None) -> None:
+    call = Call(make_trial(state="running", last_seq=0)).begin()
+
+    def speaking(*events: Event) -> str:
+        call.add(*events)
+        call.trial.refresh_from_db()
+        return advance([Tile(call.trial)])[0].speaking
+
+    def ended(side: Side, turn: int) -> TurnEnded:
+        return TurnEnded(side, turn, "yes", "yes", 0, ended_ms=900)
+
+    assert speaking() == ""
+    assert speaking(TurnStarted("agent", 1)) == "agent"
+    assert speaking(TurnStarted("user", 2)) == "both"
+    assert speaking(ended("agent", 1)) == "user"
+    assert speaking(TurnStarted("agent", 3), ended("user", 2)) == "agent"
+    assert speaking(TurnStarted("agent", 5)) == "agent"
+    assert speaking(ended("agent", 3)) == "agent"
+    assert speaking(AttemptStarted(2, "another lane")) == ""
 
 
 def test_the_wall_draws_a_bounded_number_of_calls(db: None) -> None:

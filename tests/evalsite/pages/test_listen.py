@@ -23,7 +23,7 @@ from tests.calls import exchange_call
 from tests.evalsite.live.sockets import in_db
 from tests.factories import make_trial
 from tests.scenarios.analysis.speech.calls import scenario
-from tests.spoken import DIALOGUE, Line, keep, speak, voice_run, wav
+from tests.spoken import DIALOGUE, Line, keep, keep_in, speak, voice_run, wav
 
 Get = Callable[..., Any]
 
@@ -31,9 +31,7 @@ Get = Callable[..., Any]
 @pytest.fixture(autouse=True)
 def storage(tmp_path: Path, settings: Any) -> Path:
     """Keep recordings in the test's own folder."""
-    options = {"location": tmp_path}
-    backend = "django.core.files.storage.FileSystemStorage"
-    settings.STORAGES = {**settings.STORAGES, "default": {"BACKEND": backend, "OPTIONS": options}}
+    keep_in(tmp_path, settings)
     return tmp_path
 
 

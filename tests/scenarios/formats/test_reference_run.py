@@ -12,8 +12,10 @@ import pytest
 from scenarios import events
 from scenarios.formats.reference_records import RunExport, TrialExport, redacted
 from scenarios.formats.reference_run import FolderExists, export_folder, export_zip
+from scenarios.scoring.evidence import read_events
 from tests.scenarios.formats.records import HAPPENED, RUN, claim, judged, trial
-from tests.scenarios.scoring.cases import CANCEL, said, spec
+from tests.scenarios.scoring.cases import CANCEL, rows, said, spec
+from tests.spoken import wav
 
 HIDDEN = "[REDACTED]"
 
@@ -159,6 +161,42 @@ def test_the_zip_holds_the_same_files(tmp_path: Path, folder: Path) -> None:
         text = archive.read(f"{folder.name}/all_summary.txt").decode()
     assert names == {f"{folder.name}/{path.relative_to(folder)}" for path in folder.rglob("*") if path.is_file()}
     assert text == (folder / "all_summary.txt").read_text()
+
+
+def test_a_call_that_was_recorded_has_its_recording_byte_for_byte(tmp_path: Path) -> None:
+    recording = wav()
+    recorded = replace(judged(claim(1, True)), open_recording=lambda: io.BytesIO(recording))
+    silent = replace(recorded, number=2, open_recording=lambda: None)
+    folder = export_folder(RUN, [recorded, silent], tmp_path)
+    assert (folder / "toy__1" / "conversation_log.wav").read_bytes() == recording
+    assert not (folder / "toy__1__trial2" / "conversation_log.wav").exists()
+    stream = io.BytesIO()
+    export_zip(RUN, [recorded, silent], stream)
+    with zipfile.ZipFile(stream) as archive:
+        assert archive.read(f"{folder.name}/toy__1/conversation_log.wav") == recording
+
+
+def test_a_spoken_call_has_the_times_of_its_sound(tmp_path: Path) -> None:
+    """Names and units of the reference: seconds in log and segments, milliseconds in the CSV."""
+    turns = [
+        events.TurnEnded("agent", 1, "Hello.", "Hello.", 120, ended_ms=1480),
+        events.TurnEnded("user", 2, "Cancel W1.", "Cancel W one.", 2250, ended_ms=4000),
+        events.TurnEnded("agent", 3, "Done.", None, 5100, ended_ms=5900),
+    ]
+    happened = [events.CallStarted("voice"), *turns, events.LatencyMeasured("agent", 3, 1100.0)]
+    call = read_events(rows(*happened, events.CallEnded("end_tool", "agent", 6400)))
+    folder = export_folder(RUN, [replace(trial(), call=call)], tmp_path) / "toy__1"
+    segments = load(folder / "conversation_log.seglst.json")
+    assert [(row["speaker"], row["start_time"], row["end_time"]) for row in segments] == [
+        ("agent", 0.12, 1.48),
+        ("user", 2.25, 4.0),
+        ("agent", 5.1, 5.9),
+    ]
+    log = (folder / "conversation_log.txt").read_text()
+    assert "[2.25s - 4.00s] (1.75s) USER: Cancel W1." in log
+    assert "    Latency: 1100.0 ms" in log
+    (_, row) = csv.reader((folder.parent / "all_latencies.csv").read_text().splitlines())
+    assert row == ["toy__1", "Cancel W1.", "Done.", "1100.0"]
 
 
 def test_a_zip_that_broke_sends_nothing() -> None:

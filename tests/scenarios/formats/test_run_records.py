@@ -1,3 +1,6 @@
+from pathlib import Path
+from typing import Any
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -7,6 +10,7 @@ from scenarios.formats.run_records import export_of, run_export, trial_exports
 from scenarios.models import EffectiveVerdict, ForeignResult, JudgeVersion, Review, Scenario, TrialEvent, Verdict
 from tests.factories import make_run
 from tests.scenarios.formats.stored import NAMES, store_call, stored_run
+from tests.spoken import keep, keep_in
 
 pytestmark = pytest.mark.django_db
 
@@ -128,3 +132,21 @@ def test_an_export_chooses_among_ended_trials() -> None:
     assert [trial.outcome for trial in export.trials()] == ["fail"]
     assert [trial.outcome for trial in export.trials()] == ["fail"]  # read anew
     assert (export.run.not_ended, export.run.trial_count, export.chosen) == (1, 3, "no pass")
+
+
+def test_the_recording_of_the_attempt_that_counts_is_opened_when_it_is_wanted(tmp_path: Path, settings: Any) -> None:
+    keep_in(tmp_path, settings)
+    run = make_run(2, 1, ("pass",))
+    trial = run.trials.order_by("position")[0]
+    trial.attempts = 2
+    trial.save()
+    keep(trial, b"of the first attempt", attempt=1)
+    keep(trial, b"of the second attempt")
+    recorded, silent = trial_exports(run)
+    assert recorded.open_recording is not None
+    assert silent.open_recording is not None
+    file = recorded.open_recording()
+    assert file is not None
+    with file:
+        assert file.read() == b"of the second attempt"
+    assert silent.open_recording() is None
