@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -45,6 +45,8 @@ class Endpoint:
     answers: list[Answer] = field(default_factory=list)
     requests: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
+    # Answers by what was asked, in place of the scripted answers.
+    by: Callable[[dict[str, Any]], Answer] | None = None
 
     def next(self) -> Answer:
         """Return the next answer; the last one is repeated."""
@@ -60,7 +62,7 @@ def serving(*answers: Answer) -> Iterator[Endpoint]:
         def do_POST(self) -> None:
             endpoint.requests.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
             endpoint.keys.append(self.headers["Authorization"])
-            answer = endpoint.next()
+            answer = endpoint.by(endpoint.requests[-1]) if endpoint.by else endpoint.next()
             time.sleep(answer.delay_s)
             content = answer.bytes()
             self.send_response(answer.status)
