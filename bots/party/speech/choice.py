@@ -110,12 +110,11 @@ def _own_service(speech: Speech, kind: str) -> FrameProcessor:
         ) from error
     if not (isinstance(service, type) and issubclass(service, FrameProcessor)):
         raise Refused("speech_unavailable", f"{dotted} is no service that a pipeline can hold")
-    settings = arguments.pop("settings", None)
-    if settings is not None:
-        arguments["settings"] = service.Settings(**settings)  # type: ignore[attr-defined]
     if speech.key_env:
         arguments["api_key"] = _key(speech)
     try:
+        if (settings := arguments.pop("settings", None)) is not None:
+            arguments["settings"] = service.Settings(**settings)  # type: ignore[attr-defined]
         return service(**arguments)
     except (TypeError, ValueError) as error:
         raise Refused("speech_unavailable", f"{dotted} cannot be made from its parameters: {error}") from error
