@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -10,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from evalsite.filters import KINDS
 from evalsite.plotting import WIDE, drawing
-from scenarios.models import Run, Scenario
+from scenarios.models import Run, Scenario, Trial
 from scenarios.trends import MOST_RUNS, Trend, TrendPoint, trend
 
 
@@ -26,6 +27,7 @@ def trends(request: HttpRequest) -> HttpResponse:
     if parties not in KINDS:
         parties = "model" if Run.objects.filter(domain=domain, is_rehearsal=False).exists() else "rehearsal"
     cancelled = request.GET.get("cancelled") == "1"
+    found = trend(domain, scenario, rehearsals=parties == "rehearsal", cancelled=cancelled)
     context = {
         "cancelled": cancelled,
         "domain": domain,
@@ -34,7 +36,8 @@ def trends(request: HttpRequest) -> HttpResponse:
         "parties": parties,
         "kinds": KINDS,
         "most": MOST_RUNS,
-        **plotted(trend(domain, scenario, rehearsals=parties == "rehearsal", cancelled=cancelled)),
+        "changed": _changed(found, scenario),
+        **plotted(found),
     }
     return render(request, "trends/trends.html", context)
 
@@ -43,6 +46,14 @@ def plotted(found: Trend, width: int = WIDE) -> dict[str, Any]:
     """Return a trend, its drawing, and newest first: point, number of its series, the run before in the series."""
     addresses = [reverse("run-detail", args=[point.run.pk]) for point in found.points]
     return {"trend": found, "plot": drawing(found, addresses, width), "lines": _lines(found.points, found.series)}
+
+
+def _changed(found: Trend, scenario: Scenario | None) -> dict[int, int]:
+    """Return how many calls of each run have another outcome than the judge's rulings gave, where any has."""
+    trials = Trial.objects.filter(run__in=[point.run.pk for point in found.points]).exclude(judged_outcome="")
+    if scenario is not None:
+        trials = trials.filter(scenario=scenario)
+    return dict(trials.order_by().values_list("run").annotate(count=Count("pk")))
 
 
 def _lines(points: Sequence[TrendPoint], series: Sequence[str]) -> list[tuple[TrendPoint, int, int | None]]:

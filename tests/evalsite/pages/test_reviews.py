@@ -1,13 +1,20 @@
 """Queues: what there is, a new one, and what the pages of runs and the home page say about them."""
 
+import json
+import re
 from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from evalsite.review_item import MAX_ROWS
+from evalsite.run_summary import as_json, as_table
 from scenarios.models import ReviewQueue, Run, Trial, Verdict
-from tests.evalsite.pages.reviewing import HTMX, desk_of, queue_of, reviewed_run
+from scenarios.standing import standings
+from tests.calls import Call, score_exchange
+from tests.evalsite.pages.reviewing import HTMX, desk_of, queue_of, reviewed_run, tell
+from tests.factories import make_run
 
 pytestmark = pytest.mark.django_db
 Make = Callable[[str, str], User]
@@ -163,3 +170,37 @@ class TestElsewhere:
         trial = run.trials.get(overruled_count=1)
         call = client.get(f"/runs/{run.pk}/trials/{trial.scenario.name}/1/").content.decode()
         assert "1 claim overruled by ann; the outcome is the same" in call
+
+    def test_comparisons_trends_and_files_tell_it_too(self, run: Run, ann: User, client: Client) -> None:
+        other = make_run(2, 1, ["fail"], title="Release 3")
+        desk_of(ann, queue_of(run)).rule("pass").rule("pass")
+        html = client.get(f"/compare/?runs={other.pk},{run.pk}").content.decode()
+        assert html.count("people overruled 1 claim, 1 call changed") == 1
+        assert client.get("/trends/?domain=toy").content.decode().count("people changed 1 call") == 1
+        told = json.loads(as_json(standings([run])[run.pk]))
+        assert (told["claims_overruled"], told["changed_by_people"]) == (1, {"pass": 1})
+        assert (told["rate"]["passes"], told["rate_as_judged"]["passes"]) == (1, 0)
+        assert "as judged, before people ruled" in as_table(standings([run])[run.pk])
+
+
+class TestLongCalls:
+    def test_the_rest_of_a_long_call_comes_when_it_is_asked_for(self, ann: User) -> None:
+        run = make_run(1, 1, ["fail"])
+        trial = run.trials.get()
+        trial.last_seq = 0
+        call = Call(trial).begin()
+        for number in range(MAX_ROWS):
+            call.turn("user" if number % 2 else "agent", f"words of turn {number + 1}")
+        call.turn("agent", "The very last words.").end()
+        score_exchange(trial)
+        tell(call)
+        desk = desk_of(ann, queue_of(run))
+        assert "words of turn 150" in desk.html
+        assert "The very last words." not in desk.html
+        rest = re.search(r'hx-get="([^"]*/events/\?from=\d+)"', desk.html)
+        assert rest is not None
+        html = desk.client.get(rest[1]).content.decode()
+        assert "The very last words." in html
+        assert "words of turn 150" not in html
+        for kind in ("verdict.given", "trial.finished", "outcome.revised"):
+            assert kind not in html
