@@ -31,7 +31,7 @@ def history_of(verdicts: Sequence[Verdict]) -> dict[int, History]:
     subjects = {verdict.subject for verdict in verdicts if verdict.subject}
     keys = [verdict.pk for verdict in verdicts]
     of_subject = Review.objects.filter(verdict__subject__in=subjects) if subjects else Review.objects.none()
-    rows = (Review.objects.filter(verdict__in=keys) | of_subject).select_related("verdict").order_by("pk").distinct()
+    rows = (Review.objects.filter(verdict__in=keys) | of_subject).select_related("verdict").order_by("pk")
     by_claim: dict[str | int, list[Review]] = defaultdict(list)
     for review in rows:
         by_claim[review.verdict.subject or review.verdict_id].append(review)

@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
-from django_htmx.http import reswap, retarget
+from django_htmx.http import reswap, retarget, trigger_client_event
 
 from evalsite import transcript
 from evalsite.access import role_required
@@ -112,7 +112,7 @@ def queue_draft(request: HttpRequest, pk: int) -> HttpResponse:
 def queue_progress(request: HttpRequest, pk: int) -> HttpResponse:
     """Return how far the queue is."""
     queue = get_object_or_404(ReviewQueue, pk=pk)
-    return render(request, "review/_progress.html", {"queue": queue, "progress": progress(queue, request.user)})
+    return render(request, "review/_given.html", {"progress": progress(queue, request.user)})
 
 
 @role_required("reviewer")
@@ -185,7 +185,8 @@ def _show(request: HttpRequest, slot: ReviewSlot, notices: Notices) -> HttpRespo
     if request.method == "GET":
         # The page keeps these figures over the items that follow and asks for them beside: counting takes longer.
         context["progress"] = progress(slot.item.queue, request.user)
-    return render(request, _template(request, "desk"), context)
+    answer = render(request, _template(request, "desk"), context)
+    return trigger_client_event(answer, "review-given", after="settle") if request.method == "POST" else answer
 
 
 def _again(request: HttpRequest, slot: ReviewSlot, notices: Notices, **more: Any) -> HttpResponse:

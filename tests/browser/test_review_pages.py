@@ -71,6 +71,7 @@ def test_two_reviewers_and_an_adjudicator(run: Run, queue: ReviewQueue, person: 
     expect(one.locator("#reveal")).to_contain_text(REASON)
     one.keyboard.press("Enter")
     expect(one.locator("#claim")).to_have_text("The agent says that an e-mail will come.")
+    expect(one.locator("#progress")).to_have_text("1 of 6 reviews · 1 by you")
     expect(watching.locator("#headline .rate.large")).to_contain_text("1/1")
     expect(watching.locator("#headline")).to_contain_text("1 of 3 claims overruled by people; 1 call changed to pass")
     expect(watching.locator("#headline")).to_contain_text("As judged, before that: 0.0 % 0/1")
