@@ -1,6 +1,7 @@
 """One call, from two sockets to its evidence."""
 
 import asyncio
+from typing import TYPE_CHECKING
 
 from bots.bridge.channels import Talk, open_channel
 from bots.bridge.contract import PartyFailed, Record, Stop
@@ -20,6 +21,9 @@ from scenarios.launch import FrozenProfile, RunConfig
 from scenarios.lifecycle import Claim
 from scenarios.scoring.evidence import Evidence, gather
 from scenarios.sides import SIDES, Side
+
+if TYPE_CHECKING:
+    from bots.bridge.conditions import CallConditions
 
 __all__ = ["PartyFailed", "Record", "Stop", "hold_call"]
 
@@ -64,7 +68,16 @@ def _open(trial: Claim, record: Record, stop: Stop) -> Call:
         },
         theirs={side: TheirSide(settle_s(profile.parameters)) for side, profile in theirs.items()},
         watch=RepeatWatch(config.limits.repeated_turns),
+        conditions=_conditions(config, domain, spec, trial),
     )
+
+
+def _conditions(config: RunConfig, domain: Domain, spec: ScenarioSpec, trial: Claim) -> "CallConditions | None":
+    if config.voice is None or config.voice.conditions is None:
+        return None
+    from bots.bridge.conditions import conditions_of  # arrays, which a text call does without
+
+    return conditions_of(config.voice.conditions, domain, spec, trial.number)
 
 
 def _find(domain_name: str, scenario: str) -> tuple[Domain, ScenarioSpec]:

@@ -14,7 +14,7 @@ from django.db.models.fields.json import KT
 from scenarios.models import Finding, Run
 
 PARTIES = ("agent", "caller", "judge")
-_PLAIN = ("channel", "fidelity", "strictness", "persona", "min_agent_turns", "strict_match")
+_PLAIN = ("channel", "clock", "voice", "fidelity", "strictness", "persona", "min_agent_turns", "strict_match")
 _PARTS = (*PARTIES, *_PLAIN, "limits")
 # Of a party and of the limits: what changes no call.
 _IDLE = frozenset({"kind", "key_env", "prompt_price", "completion_price", "concurrency", "max_cost"})

@@ -17,6 +17,7 @@ from scenarios.scoring.config import Strictness
 from scenarios.searchable import composed
 from scenarios.versions import versions
 from scenarios.voice import Clock, VoiceConfig
+from scenarios.voice_conditions import ONLY_REALTIME
 
 MAX_TRIALS = 100_000
 
@@ -120,9 +121,21 @@ class RunConfig(BaseModel):
             raise ValueError(
                 "voice.interruptions: in lockstep nobody hears the other while they speak; choose the clock realtime"
             )
+        if self.voice is not None and self.voice.conditions and not self.voice.conditions.behaviour.is_patient:
+            self._check_behaviour()
         if self.channel == "voice" and self.pace_s:
             raise ValueError("pace_s: speech has its own pace; on the voice channel choose the clock realtime")
         return self
+
+    def _check_behaviour(self) -> None:
+        """Refuse a caller that speaks into the agent's turns where it cannot."""
+        if self.clock == "lockstep":
+            raise ValueError(f"voice.behaviour: {ONLY_REALTIME}, or a caller that waits")
+        if self.caller.address:
+            raise ValueError(
+                f"voice.behaviour: {self.caller.slug!r} is a bot with an address, which behaves as it does; "
+                "choose a built-in caller, or one that waits"
+            )
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:
@@ -168,6 +181,8 @@ class RunConfig(BaseModel):
         data = self.model_dump(mode="json")
         if self.channel == "text":  # as before there was a voice channel, so that old fingerprints stay
             del data["clock"], data["voice"]
+        elif self.voice is not None:
+            data["voice"] = self.voice.stored()
         for profile in (data["agent"], data["caller"], data["judge"]):
             for name, usual in (("prompt_version", ""), ("structure", "auto")):  # as before there was a choice
                 if profile and profile[name] == usual:

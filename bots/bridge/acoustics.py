@@ -201,8 +201,8 @@ class _Background(_Stage):
 
     def _hear(self, piece: Samples) -> None:
         """Follow the level of speech, a packet at a time, so that chunking makes no difference."""
-        for value in piece * piece:  # in order: a sum of parts would round otherwise
-            self._energy += float(value)
+        # Added in order, one after the other: a sum of parts would round otherwise.
+        self._energy = float(np.cumsum(np.concatenate(([self._energy], piece * piece)))[-1])
         self._count += len(piece)
         if self._count < self._packet:
             return

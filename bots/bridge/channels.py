@@ -1,5 +1,6 @@
 """How the sides of a call reach each other: in writing, or by voice with a recording."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -25,9 +26,15 @@ async def open_channel(call: Call, trial: Claim) -> AsyncIterator[Talk]:
     from bots.bridge.audio.realtime import Realtime
     from bots.bridge.audio.recording import Recording
 
+    # Before the clock starts: noise is made for the occasion.
+    line = await asyncio.to_thread(call.conditions.line) if call.conditions else None
     recording = Recording(recording_name(trial.run_id, trial.scenario, trial.number, trial.attempt))
-    talk = (Lockstep if call.config.clock == "lockstep" else Realtime)(call, recording)
+    talk = (Lockstep if call.config.clock == "lockstep" else Realtime)(call, recording, line)
+    if isinstance(talk, Realtime):
+        await talk.prepare()
     call.start(lambda: talk.now_ms)
+    if call.conditions:
+        call.record(Noted("info", str(call.conditions), "user"))
     try:
         yield talk.converse
     finally:

@@ -49,7 +49,9 @@ async def _prepare_side(call: Call, side: Side) -> PartyPrepared:
     await link.open()
     preparation = _preparation(call.name, profile, model, prompt, tools)
     if call.config.voice is not None and call.config.clock is not None:
-        preparation["voice"] = call.config.voice.of(side, call.config.clock).model_dump(mode="json")
+        is_spoken_into = side == "agent" and call.conditions is not None and call.conditions.behaviour is not None
+        voice = call.config.voice.of(side, call.config.clock, is_spoken_into=is_spoken_into)
+        preparation["voice"] = voice.model_dump(mode="json")
     await link.request("prepare", preparation, PREPARE_S if call.config.voice else ANSWER_S)
     await link.greet()
     return PartyPrepared(side, profile.slug, model, prompt, tools, profile.is_standin)

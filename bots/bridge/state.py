@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bots.bridge.contract import Record, Stop
 from bots.bridge.link import Heard, Link
@@ -15,6 +15,9 @@ from scenarios.domains.environment import Environment
 from scenarios.events import EndReason
 from scenarios.launch import FrozenProfile, RunConfig
 from scenarios.sides import Side
+
+if TYPE_CHECKING:  # arrays, which a text call does without
+    from bots.bridge.conditions import CallConditions
 
 
 class Ended(Exception):
@@ -49,6 +52,8 @@ class Call:
     blanks: dict[Side, int] = field(default_factory=lambda: {"user": 0, "agent": 0})
     # The sides that keep their tools and database themselves.
     theirs: dict[Side, TheirSide] = field(default_factory=dict)
+    # Of the voice channel: what happens to the caller's speech, and how it behaves.
+    conditions: "CallConditions | None" = None
     # Answers already given, by side and the model's id of the call.
     answers: dict[tuple[Side, str], dict[str, Any]] = field(default_factory=dict)
 

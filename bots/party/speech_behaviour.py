@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-BACKCHANNELS = ("Mhm.", "Okay.", "Right.", "Yeah.", "Uh-huh.")
+from scenarios.voice import BACKCHANNELS
+
 CUT_INS = ("Sorry, wait a moment.", "Hold on, just a second.", "Wait, can I say something?")
 # What a person says to somebody else in the room, and the sounds of one who has a cold.
 ASIDES = ("Not now, please.", "I'm on the telephone.", "Just a minute.", "Can you wait a moment?")

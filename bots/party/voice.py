@@ -4,6 +4,7 @@ The order of the stages and every figure here were found by trial: ``bots/README
 """
 
 import asyncio
+import base64
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -50,6 +51,7 @@ AFTER_SPEECH_S = 0.1
 # pipecat's 5 s closes a turn without its words when recognition is late.
 TURN_STOP_TIMEOUT_S = 30.0
 MAX_EMPTY_TURNS = 3
+MAX_PHRASE = 200  # characters of what is said out of turn
 LEAD_S = 0.1
 _NOT_UNDERSTOOD = (
     "The other person said something, but you did not understand it. Say so briefly and ask them to say that again."
@@ -147,12 +149,28 @@ class VoiceCall(PartyCall):
         ]
 
     async def _take_other(self, id_: str, kind: str, data: Mapping[str, Any]) -> None:
-        """Take ``listen``: the speech that follows is this turn's to answer."""
+        """Take ``listen`` (the speech that follows is this turn's to answer) and ``speak`` (say it to the bridge)."""
         turn = data.get("turn")
+        if kind == "speak":
+            await self._speak(id_, str(data.get("text") or "")[:MAX_PHRASE])
+            return
         if kind != "listen" or not isinstance(turn, int):
             await super()._take_other(id_, kind, data)
             return
         self._tracker.turn = turn
+
+    async def _speak(self, id_: str, text: str) -> None:
+        """Answer with the speech of a phrase: for what the bridge lets this side say out of turn."""
+        if self._speech.voice is None:
+            await self._refuse(id_, "this side's speech service makes no phrase out of turn")
+            return
+        try:
+            pcm = b"".join([piece async for piece in self._speech.voice.speak(text)])
+        except SpeechFailed as failure:
+            await self._refuse(id_, str(failure))
+            return
+        answer = {"pcm": base64.b64encode(pcm).decode(), "rate": RATE}
+        await self._send_message("server-response", {"t": "speak", "d": answer}, id_)
 
     async def _hear(self, id_: str, data: Mapping[str, Any]) -> None:
         if self._tracker.idle.is_set():

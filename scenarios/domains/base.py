@@ -257,6 +257,10 @@ class Domain(ABC):
     def scenarios(self) -> Sequence[ScenarioSpec]:
         """Return all scenarios in their natural order; loaded once."""
 
+    def voice_settings(self, spec: ScenarioSpec) -> Mapping[str, Mapping[str, Any]]:
+        """Return how the scenario's persona sounds and behaves in speech, by the setting's name; {} by default."""
+        return {}
+
     @abstractmethod
     def seeds(self, spec: ScenarioSpec) -> Mapping[Side, Seed]:
         """Return the untouched database of each side that has one; shared by all calls."""

@@ -111,12 +111,22 @@ class Tau2Domain(PinnedDomain):
             extra=self._extra(task),
         )
 
+    @cached_property
+    def _voices(self) -> Mapping[str, Any]:
+        """Return the voice settings of each task; {} without their file."""
+        path = data_root() / self.name / "tasks_voice.json"
+        found: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))["configs"] if path.exists() else {}
+        return found
+
+    def voice_settings(self, spec: ScenarioSpec) -> Mapping[str, Mapping[str, Any]]:
+        """Return the settings of the scenario's task in ``tasks_voice.json``."""
+        settings: Mapping[str, Mapping[str, Any]] = self._voices.get(spec.task_id, {}).get("configs", {})
+        return settings
+
     def _personas(self) -> Mapping[str, str]:
         """Return the persona label of each task: from the voice tasks, or from our own table of the same labels."""
-        path = data_root() / self.name / "tasks_voice.json"
-        if path.exists():
-            configs = json.loads(path.read_text(encoding="utf-8"))["configs"]
-            return {task: voices["configs"]["control"]["persona_name"] for task, voices in configs.items()}
+        if self._voices:
+            return {task: voices["configs"]["control"]["persona_name"] for task, voices in self._voices.items()}
         labels: dict[str, str] = json.loads(PERSONAS.read_text(encoding="utf-8"))[self.name]
         return labels
 

@@ -32,9 +32,12 @@ class Line:
     ended_ms: int = 0  # of the last sound so far, of this turn or an earlier one
     tools_ms: float = 0.0  # spent before the first sound
     complete: Mapping[str, Any] | None = None  # the party's word that its turn is over
+    said_first: str = ""  # what the caller cut in with: the turn begins with these words
     gaps: int = 0  # times that speech came too late
     _inlet: Inlet = field(init=False)
     _waiting_since: float | None = None
+    _has_completed: bool = False  # the party itself said that its turn is over
+    _murmur: bytearray = field(default_factory=bytearray)  # sound that is no turn
 
     def __post_init__(self) -> None:
         self._inlet = Inlet(self.side)
@@ -46,6 +49,8 @@ class Line:
             self._inlet.flush()
             self.buffer.clear()
             return
+        if self.said_first and not self._has_completed:
+            self.complete = None  # the party goes on where the cut-in began
         self.buffer += self._inlet.take(frame)
         if len(self.buffer) > LONGEST_TURN_S * BYTES_PER_S:
             raise PartyFailed("endless_speech", f"over {LONGEST_TURN_S} s of speech came at once", side=self.side)
@@ -55,14 +60,30 @@ class Line:
     def finish_input(self, complete: Mapping[str, Any]) -> None:
         """Note that the party has sent all of its turn."""
         self.buffer += self._inlet.flush()
-        self.complete = complete
+        self.complete, self._has_completed = complete, True
+
+    @property
+    def is_idle(self) -> bool:
+        """Return whether nothing is being said or about to be."""
+        return self.started_ms is None and not self.buffer and not self._murmur
+
+    def cut_in(self, text: str, pcm: bytes) -> None:
+        """Begin a turn with words that are not the party's; what it says by itself follows in the same turn."""
+        self.said_first = text
+        self.buffer += pcm
+        self.complete = {"text": ""}
+        self._waiting_since = time.monotonic()
+
+    def murmur(self, pcm: bytes) -> None:
+        """Let be heard what is no turn."""
+        self._murmur += pcm
 
     def next_piece(self, position_ms: int) -> bytes:
         """Return the next 20 ms: speech if there is any, else silence. Raises PartyFailed."""
         if not self.is_playing and self._is_due():
             self.is_playing = True
         if not self.is_playing:
-            return bytes(PIECE_BYTES)
+            return self._next_murmur()
         piece = bytes(self.buffer[:PIECE_BYTES])
         del self.buffer[:PIECE_BYTES]
         if len(piece) < PIECE_BYTES:
@@ -83,6 +104,12 @@ class Line:
         self.turn = turn
         self.started_ms = self.complete = None
         self.is_cut, self.tools_ms = False, 0.0
+        self.said_first, self._has_completed = "", False
+
+    def _next_murmur(self) -> bytes:
+        piece = bytes(self._murmur[:PIECE_BYTES]).ljust(PIECE_BYTES, b"\0")
+        del self._murmur[:PIECE_BYTES]
+        return piece
 
     def _is_due(self) -> bool:
         if not self.buffer or self._waiting_since is None:

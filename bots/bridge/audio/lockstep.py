@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bots.bridge.acoustics import Line as AgentHears
 from bots.bridge.audio.pcm import BYTES_PER_S, Inlet, duration_ms, silence, sounding
 from bots.bridge.audio.recording import Recording
 from bots.bridge.audio.speaking import Spoken, Transcript, heard_in, record_latency, told_parts
@@ -51,15 +52,22 @@ class Utterance:
     pcm: bytes = b""
 
 
+def _unchanged(pcm: bytes) -> bytes:
+    return pcm
+
+
 class Lockstep:
     """The talk of one call."""
 
-    def __init__(self, call: Call, recording: Recording) -> None:
+    def __init__(self, call: Call, recording: Recording, line: AgentHears | None = None) -> None:
+        """``line``: what the caller's speech goes through on its way to the agent."""
         self._call = call
         self._recording = recording
+        self._carry = line.carry if line else _unchanged
         self._inlets = {side: Inlet(side) for side in SIDES}
         assert call.config.voice is not None
         self._closing_s = call.config.voice.vad_stop_s + MARGIN_S
+        self._closing = b""  # what the listener of this turn hears after the speech
         self._turn: Turn | None = None
         self._held = bytearray()
         self._latest_ms = 0
@@ -114,6 +122,7 @@ class Lockstep:
 
     async def _deliver(self, turn: Turn, utterance: Utterance) -> None:
         link = self._call.links[turn.side]
+        self._closing = silence(self._closing_s)
         if not utterance.pcm:
             await say(self._call, turn, utterance.text)
             return
@@ -121,7 +130,9 @@ class Lockstep:
             their.begin(turn.asked_at)
         else:
             await link.send("listen", {"turn": turn.number})
-        whole = utterance.pcm + silence(self._closing_s)
+        if turn.side == "agent":
+            self._closing = self._carry(self._closing)
+        whole = utterance.pcm + self._closing
         for start in range(0, len(whole), PIECE_BYTES):
             await link.send_audio(whole[start : start + PIECE_BYTES], BYTES_PER_S // 2)
 
@@ -173,7 +184,7 @@ class Lockstep:
             self._transcript.ended(Spoken(side, turn.number, said, raw, start_ms + begins, start_ms + ends))
             self._measure(turn, complete)
         report_usage(call, side, complete)
-        self._let_out()
+        carried = self._let_out()
         check_ends(call, turn, said, is_empty=not said and raw is None and sound is None)
         self._check_time()
         if sound is None:
@@ -181,7 +192,7 @@ class Lockstep:
                 text = f"turn {turn.number} made no sound; the other side is told {SILENCE!r}"
                 call.record(Noted("warning", text, side))
             return Utterance(SILENCE)
-        return Utterance(said, pcm)
+        return Utterance(said, carried)
 
     def _measure(self, turn: Turn, complete: Mapping[str, Any]) -> None:
         parts = told_parts(complete)
@@ -191,17 +202,24 @@ class Lockstep:
             parts["tools"] = self._tools_ms
         record_latency(self._call, turn.side, turn.number, parts["response"], parts)
 
-    def _let_out(self) -> None:
-        """Put what is held into the recording; the time that it took is over then."""
-        if self._held and self._turn is not None:
-            pcm = bytes(self._held)
-            self._held.clear()
-            self._recording.write(*((pcm, b"") if self._turn.side == "user" else (b"", pcm)))
+    def _let_out(self) -> bytes:
+        """Put what is held into the recording as the other side hears it, and return that; its time is over then."""
+        if not self._held or self._turn is None:
+            return b""
+        pcm = bytes(self._held)
+        self._held.clear()
+        if self._turn.side == "agent":
+            self._recording.write(b"", pcm)
+            return pcm
+        carried = self._carry(pcm)
+        self._recording.write(carried, b"")
+        return carried
 
     def _pass_silence(self, is_settled: bool) -> None:
         """Let the silence after a turn pass, once that turn is recorded."""
         if is_settled:
-            self._recording.write(silence(self._closing_s), b"")
+            is_agents = self._turn is not None and self._turn.side == "agent"
+            self._recording.write(*((self._closing, b"") if is_agents else (b"", self._closing)))
 
     def _check_time(self) -> None:
         limit_s = self._call.max_duration_s

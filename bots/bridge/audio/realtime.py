@@ -9,6 +9,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from bots.bridge.acoustics import Line as AgentHears
+from bots.bridge.audio.interjecting import Interjections, make_interjections
 from bots.bridge.audio.line import TICK_MS, Line
 from bots.bridge.audio.pcm import RATE
 from bots.bridge.audio.recording import Recording
@@ -41,9 +43,13 @@ LATE_S = TICK_S
 class Realtime:
     """The talk of one call."""
 
-    def __init__(self, call: Call, recording: Recording) -> None:
+    def __init__(self, call: Call, recording: Recording, line: AgentHears | None = None) -> None:
+        """``line``: what the caller's speech goes through on its way to the agent."""
         self._call = call
         self._recording = recording
+        self._agent_hears = line
+        self._interjections: Interjections | None = None
+        self._last_was_murmur = False  # the caller's newest sound is no turn
         self._numbers = 0
         self._lines: dict[Side, Line] = {side: Line(side, self._turn(side)) for side in SIDES}
         self._transcript = Transcript(call)
@@ -94,7 +100,11 @@ class Realtime:
 
     async def _tick(self) -> None:
         position_ms = self.now_ms
+        if self._interjections is not None:
+            self._interject(self._interjections, position_ms)
         pieces = {side: line.next_piece(position_ms) for side, line in self._lines.items()}
+        if self._agent_hears is not None:
+            pieces["user"] = self._agent_hears.carry(pieces["user"])
         self._recording.write(pieces["user"], pieces["agent"])
         for side, line in self._lines.items():
             if line.started_ms == position_ms:
@@ -105,6 +115,29 @@ class Realtime:
                 self._call.inbox.put_nowait((side, Message("drained", {})))
         for side, piece in pieces.items():
             await self._call.links[other(side)].send_audio(piece, RATE)
+
+    def _interject(self, interjections: Interjections, position_ms: int) -> None:
+        """Let the caller say what is due while the agent speaks, unless it is speaking already."""
+        agent, caller = self._lines["agent"], self._lines["user"]
+        if agent.started_ms is None or not agent.is_playing:
+            return
+        said = interjections.due(agent.turn.number, position_ms - agent.started_ms)
+        if said is None or not caller.is_idle or self._call.ending is not None:
+            return
+        text = f"the caller's {said.kind}, {said.after_ms / 1000:.1f} s into turn {agent.turn.number}: {said.text}"
+        self._call.record(Noted("info", text, "user"))
+        if said.kind == "backchannel":
+            caller.murmur(said.pcm)
+            self._last_was_murmur = True
+        else:
+            caller.cut_in(said.text, said.pcm)
+
+    async def prepare(self) -> None:
+        """Have the caller's interjections spoken before the call begins. Raises PartyFailed."""
+        conditions = self._call.conditions
+        if conditions is not None and conditions.behaviour is not None:
+            caller = self._call.links["user"]
+            self._interjections = await make_interjections(conditions.behaviour, conditions.seed, caller)
 
     async def _next(self) -> Heard:
         """Wait for a message, but not past a limit."""
@@ -171,7 +204,7 @@ class Realtime:
         line = self._lines[speaker]
         kind = message.data.get("type") if message.type == "server-message" else message.type
         if (text := heard_in(message, is_theirs=speaker in self._call.theirs)) is not None:
-            self._transcript.heard(other(speaker), text)
+            self._take_heard(other(speaker), text)
         elif kind == "turn-complete":
             line.finish_input(message.data)
             if not line.buffer:
@@ -185,7 +218,17 @@ class Realtime:
         elif complete := await take_message(self._call, line.turn, speaker, message):
             line.finish_input(complete)
 
+    def _take_heard(self, side: Side, text: str) -> None:
+        if side == "user" and self._last_was_murmur and self._lines[side].started_ms is None:
+            self._call.record(
+                Noted("warning", f"a backchannel of the caller was taken for words: {text!r}"[:500], "agent")
+            )
+            return
+        self._transcript.heard(side, text)
+
     def _begin(self, line: Line) -> None:
+        if line.side == "user":
+            self._last_was_murmur = False
         self._number(line)
         self._transcript.begins(line.side)
         self._last_speaker, self._is_nudged = line.side, False
@@ -198,6 +241,7 @@ class Realtime:
     async def _finish(self, line: Line) -> None:
         call, side, turn, complete = self._call, line.side, line.turn, line.complete or {}
         said, raw = clean(str(complete.get("text") or ""))
+        said = f"{line.said_first} {said}".strip()
         has_sounded = line.started_ms is not None
         if not has_sounded:
             if not said and call.ending is not None:
@@ -244,6 +288,7 @@ class Realtime:
             self._transcript.settle(side)
             if line.started_ms is not None:  # cut off in the middle
                 said, raw = clean(str((line.complete or {}).get("text") or ""))
+                said = f"{line.said_first} {said}".strip()
                 cut = Spoken(side, line.turn.number, said, raw, line.started_ms, line.ended_ms, interrupted=True)
                 cut.record(self._call, None)
         gaps = sum(line.gaps for line in self._lines.values())

@@ -21,6 +21,8 @@ class SpeechParts:
 
     stt: FrameProcessor
     tts: FrameProcessor
+    # What speaks, beside the pipeline; None for pipecat's own services.
+    voice: Voice | None = None
 
 
 async def warm(told: PartyVoice) -> VADAnalyzer:
@@ -60,7 +62,7 @@ def build(told: PartyVoice, on_failure: OnFailure) -> SpeechParts:
     if speech.service == "pipecat":
         return SpeechParts(_own_service(speech, "stt"), _own_service(speech, "tts"))
     hearing, voice = _engine(speech)
-    return SpeechParts(EngineSTT(hearing, on_failure), EngineTTS(voice, on_failure))
+    return SpeechParts(EngineSTT(hearing, on_failure), EngineTTS(voice, on_failure), voice)
 
 
 def _engine(speech: Speech) -> tuple[Hearing, Voice]:
