@@ -37,6 +37,11 @@ class ListRecord:
     def events(self) -> Sequence[StoredEvent]:
         return self._events
 
+    @property
+    def stored(self) -> Sequence[NewEvent]:
+        """Return the events with the moment at which each was recorded."""
+        return self._events
+
     def kinds(self) -> list[str]:
         return [event.kind for event in self._events]
 
