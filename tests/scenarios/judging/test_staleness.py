@@ -109,9 +109,7 @@ def test_each_scenario_with_a_model_of_its_own_is_no_change(run: Run, profile: P
     assert stale_share(run).stale == 3
 
 
-def change_claims(
-    monkeypatch: pytest.MonkeyPatch, run: Run, name: str, claims: tuple[str, ...], **changes: Any
-) -> None:
+def change_claims(monkeypatch: pytest.MonkeyPatch, name: str, claims: tuple[str, ...], **changes: Any) -> None:
     spec = replace(catalogue.spec(name), nl_assertions=claims, **changes)
     Scenario.objects.filter(name=name).update(fingerprint="0" * 64)
     specs = {one: catalogue.spec(one) for one in NAMES} | {name: spec}
@@ -120,7 +118,7 @@ def change_claims(
 
 def test_a_claim_that_reads_differently_makes_its_own_verdict_stale(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     claims = catalogue.spec(NAMES[1]).nl_assertions
-    change_claims(monkeypatch, run, NAMES[1], (claims[0], "Another claim."))
+    change_claims(monkeypatch, NAMES[1], (claims[0], "Another claim."))
     assert reasons(run) == {CLAIM_CHANGED: 1}
     trial = run.trials.get(scenario__name=NAMES[1])
     verdicts = list(trial.verdicts.select_related("judge").order_by("index"))
@@ -131,7 +129,7 @@ def test_a_claim_that_reads_differently_makes_its_own_verdict_stale(run: Run, mo
 def test_a_claim_that_is_gone_says_so_and_counts_once_beside_another_reason(
     run: Run, profile: Profile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    change_claims(monkeypatch, run, NAMES[1], catalogue.spec(NAMES[1]).nl_assertions[:1])
+    change_claims(monkeypatch, NAMES[1], catalogue.spec(NAMES[1]).nl_assertions[:1])
     assert reasons(run) == {CLAIM_GONE: 1}
     Profile.objects.filter(pk=profile.pk).update(model="newer")
     assert stale_share(run).stale == 3
@@ -140,12 +138,8 @@ def test_a_claim_that_is_gone_says_so_and_counts_once_beside_another_reason(
 
 def test_another_task_is_named_on_the_calls_page(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = catalogue.spec(NAMES[0])
-    caller = (
-        spec.caller.model_copy(update={"goal": "Another goal."})
-        if hasattr(spec.caller, "model_copy")
-        else replace(spec.caller, goal="Another goal.")
-    )
-    change_claims(monkeypatch, run, NAMES[0], spec.nl_assertions, caller=caller)
+    caller = replace(spec.caller, goal="Another goal.")
+    change_claims(monkeypatch, NAMES[0], spec.nl_assertions, caller=caller)
     assert words(run.trials.get(scenario__name=NAMES[0])) == {"the scenario's task reads differently now"}
 
 
