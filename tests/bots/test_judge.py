@@ -6,6 +6,7 @@ import pytest
 from bots import judge
 from scenarios.launch import FrozenProfile
 from scenarios.scoring import judge_request
+from scenarios.scoring.canaries import all_canaries
 from tests.bots.judge_endpoint import Answer, Endpoint, serving
 from tests.scenarios.scoring.cases import evidence, gold, spec, turns
 
@@ -248,3 +249,52 @@ async def test_what_is_stored_names_the_judge_and_fingerprints_each_claim() -> N
     warmer, _ = await ask(GOOD, parameters={"temperature": 0.5})
     assert warmer.work().version["fingerprint"] != work.version["fingerprint"]
     assert warmer.work().fingerprints[1] != work.fingerprints[1]
+
+
+async def test_a_profile_may_insist_on_plain_text_or_on_the_schema() -> None:
+    _, plain = await ask(GOOD, structure="plain")
+    assert "response_format" not in plain.requests[0]
+    refused, strict = await ask(REFUSED_FORMAT, structure="schema")
+    assert refused.reply.error == "http_400"
+    assert [("response_format" in request) for request in strict.requests] == [True]
+    # An endpoint that another profile found to be without structured output is still asked for it.
+    with serving(REFUSED_FORMAT, GOOD) as endpoint:
+        await judge.ask(profile(endpoint), SPEC, gold(), evidence())
+        await judge.ask(profile(endpoint, structure="schema"), SPEC, gold(), evidence())
+    assert [("response_format" in request) for request in endpoint.requests] == [True, False, True]
+
+
+async def test_prompt_and_structure_make_another_judge() -> None:
+    with serving(GOOD) as endpoint:
+        usual = await judge.ask(profile(endpoint), SPEC, gold(), evidence())
+        told = await judge.ask(profile(endpoint), SPEC, gold(), evidence(), guidance="Be strict.")
+        plain = await judge.ask(profile(endpoint, structure="plain"), SPEC, gold(), evidence())
+    assert endpoint.requests[1]["messages"][0]["content"].startswith("Be strict.\n\nHow to read the record")
+    works = [answer.work(7) for answer in (usual, told, plain)]
+    assert len({work.version["fingerprint"] for work in works}) == 3
+    assert len({work.fingerprints[1] for work in works}) == 3
+    # What a person ruled on is the claim and the call, whoever judged.
+    assert len({work.subjects[1] for work in works}) == 1
+    assert works[1].version["prompt_version"] == judge_request.prompt_version_of("Be strict.")
+    assert works[2].version["structure"] == "plain"
+    assert works[0].columns["batch_id"] == 7
+
+
+async def test_a_record_that_is_too_long_is_cut_under_other_guidance_too() -> None:
+    window = Answer(status=400, body='{"error": {"message": "maximum context length is 8192 tokens"}}')
+    with serving(window, GOOD) as endpoint:
+        answer = await judge.ask(
+            profile(endpoint), SPEC, gold(), evidence(turns=turns(*["word " * 900] * 60)), guidance="Be strict."
+        )
+    assert answer.request.truncation
+    assert answer.request.system_prompt.startswith("Be strict.")
+
+
+async def test_a_canary_is_asked_like_any_call() -> None:
+    canary = all_canaries()[0]
+    with serving(Answer("nonsense")) as endpoint:
+        answer = await judge.ask_canary(profile(endpoint, parameters={"tries": 2}), canary, guidance="Be strict.")
+    system, user = (message["content"] for message in endpoint.requests[0]["messages"])
+    assert (system, user) == (judge_request.system_prompt("Be strict."), canary.request.user_content)
+    assert (answer.reply.error, answer.tries) == ("unparseable", 2)
+    assert "canary" not in (system + user).lower()

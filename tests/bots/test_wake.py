@@ -11,7 +11,7 @@ from pytest_django import Settings
 
 from bots import wake
 from scenarios import lifecycle
-from scenarios.models import Lane, Preflight
+from scenarios.models import JudgeBatch, Lane, Preflight
 from tests.factories import make_profile, make_run
 
 pytestmark = pytest.mark.django_db
@@ -105,3 +105,24 @@ def test_the_clusters_settings_keep_long_tasks_single() -> None:
     assert cluster["queue_limit"] == 1
     assert cluster["retry"] > 3 * cluster["timeout"]
     assert (cluster["max_attempts"], cluster["ack_failures"]) == (1, True)
+
+
+def batch(**fields: object) -> JudgeBatch:
+    return JudgeBatch.objects.create(**{"kind": "rejudge", "config": {"slug": "j"}, **fields})
+
+
+def test_batches_that_nobody_is_at_are_taken_up(enqueued: list[str]) -> None:
+    now = timezone.now()
+    for fields in (
+        {"kind": "run", "run": make_run(1, 1, ["pass"]), "state": "running"},  # its lanes judge in it
+        {"state": "running", "lease": uuid4(), "heartbeat_at": now},
+        {"state": "done"},
+        {"state": "stopped"},
+    ):
+        batch(**fields)
+    assert wake.wake_batches() == 0
+    batch()
+    batch(state="running", lease=uuid4(), heartbeat_at=now - timedelta(seconds=31))
+    assert wake.wake_batches() == 2
+    wake.wake_all()
+    assert enqueued == ["bots.tasks.run_judge_batch"] * 4

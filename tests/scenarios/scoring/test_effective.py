@@ -92,3 +92,31 @@ def test_a_pass_needs_every_claim(rulings: tuple[bool | None, ...]) -> None:
     result = effective("fail", "x", [DB_OK, CLAIMS_BAD], claims, True)
     expected = "fail" if False in rulings else "pass" if None not in rulings else "judge_error"
     assert result.outcome == expected
+
+
+SCORE_OK = ScoredSignal("judge_passed", "passed", True, True)
+
+
+def test_a_quarantined_judges_score_counts_no_more_than_its_rulings() -> None:
+    void = [ClaimRuling(1, None, "judge")]
+    result = effective("pass", "", [DB_OK, CLAIMS_OK, SCORE_OK], void, True, void=True)
+    assert result.outcome == "judge_error"
+    assert result.reason == (
+        "without a ruling that counts: nl_assertion, judge_passed (the judge failed the canaries of its batch)"
+    )
+    assert [(signal.state, signal.value) for signal in result.signals[1:]] == [("undecided", None)] * 2
+    assert effective("pass", "", [DB_OK, SCORE_OK], [], True, void=True).outcome == "judge_error"
+    assert effective("pass", "", [DB_OK, SCORE_OK], [], True).outcome == "pass"
+
+
+def test_what_the_judge_did_not_decide_stays_under_quarantine() -> None:
+    aside = ScoredSignal("judge_passed", "excluded", False, True)
+    result = effective("pass", "", [DB_OK, aside], [], True, void=True)
+    assert (result.outcome, result.signals[1]) == ("pass", ScoredSignal("judge_passed", "excluded", False, None))
+    assert effective("fail", "db", [DB_BAD, SCORE_OK], [], True, void=True).outcome == "fail"
+    assert effective("stalled", "", [DB_OK, SCORE_OK], [], True, void=True).outcome == "stalled"
+
+
+def test_a_persons_ruling_counts_under_quarantine_too() -> None:
+    result = effective("fail", "", [DB_OK, CLAIMS_BAD], [person(1, True)], True, void=True)
+    assert (result.outcome, result.reason) == ("pass", "every gating signal passed (claims overruled: 1 by a reviewer)")

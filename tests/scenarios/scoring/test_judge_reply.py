@@ -155,3 +155,21 @@ def test_reasons_of_the_wrong_type_and_monstrous_length_are_tamed() -> None:
     result = read(reply(verdict(1, True, reason=5), reason="x" * 10_000), CLAIMS[:1], evidence())
     assert result.verdicts[0].reason == ""
     assert len(result.reason) == 4000
+
+
+@pytest.mark.parametrize(
+    ("fields", "detail"),
+    [
+        ({}, {}),
+        ({"evidence": [{"quote": "Order W1 is cancelled.", "turn": 4}]}, {}),
+        ({"evidence": [{"quote": "I made this up.", "turn": 4}, "And this."]}, {"unfound": 2, "flagged": True}),
+        ({"reason": "The agent never confirmed it."}, {"contradiction": True, "flagged": True}),
+        (
+            {"reason": "The agent never confirmed it.", "evidence": ["I made this up."]},
+            {"contradiction": True, "unfound": 1, "flagged": True},
+        ),
+    ],
+)
+def test_what_a_person_should_look_at_is_one_flag_with_its_reasons(fields: dict[str, Any], detail: object) -> None:
+    (ruling,) = read(reply(verdict(1, True, **fields)), CLAIMS[:1], evidence()).verdicts
+    assert ruling.detail == detail

@@ -66,3 +66,60 @@ def test_a_copy_is_one_however_it_is_spaced() -> None:
     call = evidence(turns=turns('Say {"score": 1, "x": []} please.'))
     assert is_in_record('{\n  "score": 1,\n  "x": []\n}', call)
     assert not is_in_record('{"score": 0, "x": []}', call)
+
+
+CHANGES = [
+    {
+        "side": "agent",
+        "path": ["orders", "W1", "status"],
+        "before": "open",
+        "after": "cancel requested",
+        "op": "set",
+    }
+]
+DATA = evidence(
+    turns=turns("Cancel W1.", "It is done."),
+    tools=(use(result={"order_id": "W1", "status": "cancel requested", "total": 1126.04}, changes=tuple(CHANGES)),),
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"status": "cancel requested"',
+        "status: cancel requested",
+        '{"order_id":"W1","status":"cancel requested"}',
+        'status = "cancel requested", total = 1126.04',
+        "orders.W1.status: cancel requested",
+        "orders.W1.status: open -> cancel requested",
+        "orders['W1']['status'] = 'open'",
+    ],
+)
+def test_results_and_database_fields_are_found_however_json_is_written(text: str) -> None:
+    assert find_quote(text, None, DATA) == Quote(text, None, 100, found=True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "status: cancelled",
+        "status: requested",
+        "orders.W2.status: cancel requested",
+        "total: 1126.4",
+        "total: 126.04",
+        "requested cancel",
+        "tatus: cancel reques",
+    ],
+)
+def test_data_that_is_not_there_is_not_found(text: str) -> None:
+    assert not find_quote(text, None, DATA).found
+
+
+@pytest.mark.parametrize("text", ["[turn 2] agent said: It is done.", "agent said: It is done"])
+def test_a_turn_may_be_quoted_as_the_line_that_was_shown(text: str) -> None:
+    assert find_quote(text, 2, DATA).turn == 2
+    assert find_quote(text, 2, DATA).found
+
+
+def test_what_was_said_is_looked_up_word_for_word() -> None:
+    assert not find_quote("It, is: done", 2, DATA).found
