@@ -36,6 +36,8 @@ _SIGNAL_OF_BASIS: Mapping[str, Signal] = {
     "NL_ASSERTION": "nl_assertion",
 }
 _LONGEST_VALUE = 2_000_000
+# What a column of milliseconds holds: 24 days. Longer and negative times are nonsense, which the lint names.
+MOST_MS = 2**31 - 1
 
 
 @dataclass
@@ -97,12 +99,17 @@ def _trial(
         started_at=moment(call.started_at),
         ended_at=moment(call.ended_at),
         is_timed=is_timed,
-        duration_ms=round(1000 * call.duration_s) if call.duration_s is not None else None,
+        duration_ms=_milliseconds(call.duration_s),
         turn_count=len(call.turns),
         cost=sum(costs) if costs else None,
         last_seq=last_seq,
         breakdown=breakdown,
     )
+
+
+def _milliseconds(seconds: float | None) -> int | None:
+    """Return a duration in whole milliseconds; None for one that no call has."""
+    return round(1000 * seconds) if seconds is not None and 0 <= 1000 * seconds <= MOST_MS else None
 
 
 def moment(text: str | None) -> datetime | None:
@@ -126,11 +133,11 @@ def _events(call: ImportedTrial, events: Iterable[ImportedEvent], *, is_timed: b
     ]
     for seq, event in enumerate(own, 1):
         # Times never run backwards in a record, whatever the file's clocks did; the lint names skewed ones.
-        at_ms = max(at_ms, event.at_ms or 0)
+        at_ms = min(max(at_ms, event.at_ms or 0), MOST_MS)
         data = dict(event.data)
         if event.kind == "turn.ended":
             # Voice files may know when a side spoke and not what it said.
-            data |= {"started_ms": at_ms if data["started_ms"] is None else data["started_ms"]}
+            data |= {"started_ms": at_ms if data["started_ms"] is None else min(max(0, data["started_ms"]), at_ms)}
             data |= {"has_no_words": True} if call.ticks and not data["said"] else {}
         yield TrialEvent(
             seq=seq,
@@ -147,7 +154,7 @@ def _note(level: str, text: str) -> dict[str, Any]:
 
 
 def _ending(call: ImportedTrial) -> dict[str, Any]:
-    duration_ms = round(1000 * call.duration_s) if call.duration_s is not None else None
+    duration_ms = _milliseconds(call.duration_s)
     reason = call.termination_reason or "unknown"
     return {"reason": reason[:100], "by": None, "duration_ms": duration_ms, "message": ""}
 

@@ -24,7 +24,7 @@ _MAX_MEMBERS = 200_000
 # As for single packed files.
 _MAX_RATIO = 400
 _RATIO_COUNTS_FROM = 64 * 1024 * 1024
-_CHUNK = 16 * 1024
+_CHUNK = 64 * 1024
 _ZSTD = 93
 _MAX_WINDOW = 128 * 1024 * 1024
 _LOCAL_HEADER = struct.Struct("<4s22xHH")

@@ -13,6 +13,8 @@ from scenarios.formats.imports.records import ImportedRun, ImportedTrial, Severi
 # A voice call whose ticks and stated duration differ by more than this share is doubtful.
 _AUDIO_TOLERANCE = 0.1
 _NAMED = 5
+# No call lasts longer: such a duration, or a negative one, is kept as unknown.
+_LONGEST_CALL_S = 24 * 24 * 3600
 
 
 @dataclass(frozen=True)
@@ -164,6 +166,8 @@ def _of_times(call: ImportedTrial) -> Iterator[_Found]:
         back = sum(later < earlier for earlier, later in zip(known, known[1:], strict=False))
         if back:
             yield "warning", "clock_skew", f"times of messages run backwards {back} times"
+        if call.duration_s is not None and not 0 <= call.duration_s <= _LONGEST_CALL_S:
+            yield "warning", "clock_skew", f"its duration is {call.duration_s:g} s, which no call has; kept as unknown"
         if start and end and end < start:
             yield "warning", "clock_skew", "it ends before it starts"
         if start and end and call.duration_s is not None and abs((end - start).total_seconds() - call.duration_s) > 60:

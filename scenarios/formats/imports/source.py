@@ -15,7 +15,10 @@ from scenarios.formats.imports.finite import FiniteNumbers
 from scenarios.formats.imports.records import SourceFile
 
 MAX_DEPTH = 200
-_CHUNK = 16 * 1024
+# The parser reads a text or number that goes on over several pieces anew with each piece: its time grows as the square.
+MAX_TEXT = 8 * 1024 * 1024
+_LONGEST_NUMBER = re.compile(rb"[0-9.eE+-]{2000}")
+_CHUNK = 64 * 1024
 _BLOCK = 1024 * 1024
 _GZIP_MAGIC = b"\x1f\x8b"
 _BOMS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
@@ -93,9 +96,9 @@ def unpacked(path: Path) -> Iterator[bytes]:
 
 def guarded(blocks: Iterable[bytes], path: Path) -> Iterator[bytes]:
     """Yield pieces of JSON text on; DamagedFile before anything nested too deep reaches a parser."""
-    depth = _Depth(path)
+    guard = _Guard(path)
     for block in blocks:
-        depth.feed(block)
+        guard.feed(block)
         yield block
 
 
@@ -233,13 +236,17 @@ def _finish(parser: Any, path: Path, position: int) -> None:
         raise DamagedFile(path, f"byte {position}", problem, "Fetch the file again, or finish writing it.") from error
 
 
-class _Depth:
-    """Counts how deep JSON text is nested without parsing it, since a parser's memory grows with the depth squared."""
+class _Guard:
+    """Watches JSON text without parsing it: how deep it is nested, since a parser's memory grows with the depth squared,
+
+    and how long its single texts and numbers are, since the parser's time grows with their length squared.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._depth = 0
         self._in_text = False
+        self._text_length = 0
         self._held = b""
         self._position = 0
 
@@ -253,10 +260,21 @@ class _Depth:
         parts = text.split(b'"')
         outside = b"".join(parts[1::2] if self._in_text else parts[::2])
         self._in_text ^= len(parts) % 2 == 0
+        self._measure(parts, outside, len(block))
         for bracket in outside.translate(None, _NOT_BRACKETS):
             self._depth += (bracket in _DEEPER) - (bracket in _SHALLOWER)
             if self._depth > MAX_DEPTH:
-                place = f"between bytes {self._position} and {self._position + len(block)}"
-                problem = f"nested more than {MAX_DEPTH} deep"
-                raise DamagedFile(self._path, place, problem, "No known tool writes this; it was not read.")
+                raise self._odd(f"nested more than {MAX_DEPTH} deep", len(block))
         self._position += len(block)
+
+    def _measure(self, parts: Sequence[bytes], outside: bytes, size: int) -> None:
+        before = self._text_length if len(parts) == 1 else 0
+        self._text_length = before + len(parts[-1]) if self._in_text else 0
+        if self._text_length > MAX_TEXT:
+            raise self._odd(f"a single text is longer than {MAX_TEXT >> 20} MB", size)
+        if _LONGEST_NUMBER.search(outside):
+            raise self._odd("a number of thousands of digits", size)
+
+    def _odd(self, problem: str, size: int) -> DamagedFile:
+        place = f"between bytes {self._position} and {self._position + size}"
+        return DamagedFile(self._path, place, problem, "No known tool writes this; it was not read.")

@@ -151,3 +151,16 @@ def test_brackets_inside_its_texts_do_not_count() -> None:
 def test_a_single_file_of_a_run_folder_says_to_give_the_folder(tmp_path: Path, data: object) -> None:
     with pytest.raises(DamagedFile, match="one file of a run folder.*Give the folder"):
         open_import(write(tmp_path, data))
+
+
+@pytest.mark.parametrize("within", ["text", "key", "number", "number in pieces"])
+def test_what_would_take_the_parser_hours_is_refused_at_once(tmp_path: Path, within: str) -> None:
+    """A text or number over many pieces is read anew with each: a bomb that needs neither depth nor a high ratio."""
+    path = tmp_path / "results.json"
+    long = (b"7" if "number" in within else b"a") * (1000 if within == "number in pieces" else 1_000_000)
+    with path.open("wb") as file:
+        file.write({"text": b'{"info": "', "key": b'{"'}.get(within, b'{"info": '))
+        for _ in range(12):
+            file.write(long)
+    with pytest.raises(DamagedFile, match="longer than 8 MB|thousands of digits"):
+        open_import(path)
