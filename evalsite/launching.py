@@ -15,7 +15,7 @@ from evalsite.launching_voice import VOICE_OPTIONS, VoiceFields, voice_config, v
 from scenarios import catalogue
 from scenarios.analysis.intervals import Interval, forecast
 from scenarios.foresight import Foresight, Measured, foresee
-from scenarios.launch import FrozenProfile, Limits, RunConfig, expand, kept_limits
+from scenarios.launch import FrozenProfile, Limits, RunConfig, check_conditions, expand, kept_limits
 from scenarios.models import Profile, Run, Scenario
 from scenarios.scoring.config import STRICTNESSES
 from scenarios.selection import BadSelection, Selection
@@ -114,6 +114,7 @@ class LaunchForm(VoiceFields):
         rows = Scenario.objects.filter(domain=chosen, is_registered=True)
         personas = rows.exclude(persona_name="").order_by("persona_name").values_list("persona_name", flat=True)
         self.choose_speech()
+        self.choose_acoustics(usable.get(chosen))
         self._choices("domain", [(name, domain.title) for name, domain in usable.items()])
         self._choices("tags", [(tag, tag) for tag in tags_of(rows)])
         self._choices("persona", [("", "any"), *((name, name) for name in personas.distinct())])
@@ -144,11 +145,13 @@ class LaunchForm(VoiceFields):
         except ValidationError as error:
             for problem in error.errors():
                 self._add_problem(problem["loc"], problem["msg"].removeprefix("Value error, "))
+        except ValueError as error:  # of the conditions of a voice run
+            self._add_problem((), str(error))
         return data
 
     def _config(self, data: dict[str, Any], names: list[str]) -> RunConfig:
         limits = {name: data[name] for name in LIMIT_FIELDS if data[name] is not None}
-        return RunConfig(
+        config = RunConfig(
             domain=data["domain"],
             scenarios=expand(data["domain"], names),
             trials=data["trials"],
@@ -160,6 +163,8 @@ class LaunchForm(VoiceFields):
             strictness=data["strictness"],
             persona=data.get("tell_persona", False),
         )
+        check_conditions(config)
+        return config
 
     def _add_problem(self, place: tuple[int | str, ...], message: str) -> None:
         """Put a problem of the configuration beside the field it names, or over the form."""

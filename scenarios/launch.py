@@ -11,13 +11,14 @@ from django.db import IntegrityError, transaction
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from scenarios import catalogue
+from scenarios.domains import load
 from scenarios.lifecycle import cost_of
 from scenarios.models import Run, Scenario, Trial
 from scenarios.scoring.config import Strictness
 from scenarios.searchable import composed
 from scenarios.versions import versions
 from scenarios.voice import Clock, VoiceConfig
-from scenarios.voice_conditions import ONLY_REALTIME
+from scenarios.voice_conditions import ONLY_REALTIME, check_persona
 
 MAX_TRIALS = 100_000
 
@@ -196,6 +197,15 @@ class RunConfig(BaseModel):
         """Return the SHA-256 of the whole configuration as it is stored."""
         text = json.dumps(self.stored(), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+def check_conditions(config: RunConfig) -> None:
+    """Refuse a persona's setting that the scenarios do not have or that cannot be played. Raises ValueError."""
+    conditions = config.voice.conditions if config.voice else None
+    if conditions is not None and conditions.persona:
+        names = [ref.name for ref in config.scenarios]
+        can_be_busy = config.clock == "realtime" and not config.caller.address
+        check_persona(conditions.persona, load()[config.domain], names, can_be_busy=can_be_busy)
 
 
 def launch(config: RunConfig, *, person: Any, title: str = "", launch_key: str | None = None) -> Run:

@@ -92,6 +92,37 @@ class Conditions(_Frozen):
         return int.from_bytes(digest[:6], "big")
 
 
+PERSONA = "persona:"  # before the name of a setting, where a line is chosen by name
+
+
+def chosen(acoustics: str, behaviour: str, seed: int) -> Conditions | None:
+    """Return the conditions of two names (of ``LINES`` or ``persona:NAME``, and of ``BEHAVIOURS``); None for none.
+
+    ValueError lists the names there are.
+    """
+    if behaviour not in BEHAVIOURS:
+        raise ValueError(f"behaviour: there is no {behaviour!r}; there are {', '.join(BEHAVIOURS)}")
+    if acoustics.startswith(PERSONA):
+        if behaviour != "waits":
+            raise ValueError("behaviour: a persona's setting says how its caller behaves; leave this at waits")
+        return Conditions(persona=acoustics.removeprefix(PERSONA), seed=seed)
+    if acoustics not in LINES:
+        names = ", ".join([*LINES, f"{PERSONA}NAME"])
+        raise ValueError(f"acoustics: there is no {acoustics!r}; there are {names}")
+    found = Conditions(line=LINES[acoustics], behaviour=BEHAVIOURS[behaviour], seed=seed)
+    return None if found == Conditions(seed=seed) else found
+
+
+def names_of(conditions: Mapping[str, Any] | None) -> tuple[str, str, int]:
+    """Return the names and the seed that stored conditions were chosen by; what has no name is ``clean``, ``waits``."""
+    if not conditions:
+        return "clean", "waits", 1
+    kept = Conditions.model_validate(conditions)
+    line = next((name for name, line in LINES.items() if line == kept.line), "clean")
+    behaviour = next((name for name, one in BEHAVIOURS.items() if one == kept.behaviour), "waits")
+    return (f"{PERSONA}{kept.persona}" if kept.persona else line), behaviour, kept.seed
+
+
 def is_busy(setting: Mapping[str, Any]) -> bool:
     """Return whether a persona's setting has a caller who speaks while the agent does."""
     speech = setting.get("speech_effects_config") or {}

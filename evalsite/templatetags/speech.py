@@ -1,8 +1,11 @@
-"""Figures of speech that come with an imported call."""
+"""How a voice run sounds in words, and figures of speech that come with an imported call."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import template
+
+from scenarios.voice_conditions import Conditions
 
 register = template.Library()
 
@@ -31,3 +34,14 @@ def interaction_rows(foreign: Any) -> list[dict[str, Any]]:
         over = f"of {count} {what if count == 1 else many}"
         rows.append({"name": name, "value": figures[name], "of": over, "is_time": name.endswith("_mean")})
     return rows
+
+
+@register.filter
+def conditions(stored: Mapping[str, Any] | None) -> str:
+    """Return in words what the agent hears the caller over and how that behaves."""
+    if not stored:
+        return "a clean line; the caller waits"
+    kept = Conditions.model_validate(stored)
+    if kept.persona:
+        return f"as the persona's own setting {kept.persona!r} in tasks_voice.json says; seed {kept.seed}"
+    return f"a line that is: {kept.line}; the caller: {kept.behaviour}; seed {kept.seed}"

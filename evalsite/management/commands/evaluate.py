@@ -17,19 +17,21 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from bots.wake import alive_lanes, wake_lanes
+from evalsite.launching_voice import VOICE_OPTIONS
 from evalsite.management.commands.serve import prepare
 from evalsite.run_summary import as_json, as_table
 from evalsite.services import call_services, lane
 from evalsite.supervisor import StartFailed, Supervisor
 from scenarios import lifecycle
 from scenarios.domains import load
-from scenarios.launch import FrozenProfile, Limits, RunConfig, ScenarioRef, expand, launch
+from scenarios.launch import FrozenProfile, Limits, RunConfig, ScenarioRef, check_conditions, expand, launch
 from scenarios.models import Profile, Run
 from scenarios.scoring.config import STRICTNESSES
 from scenarios.scoring.results import RATED
 from scenarios.speech_services import speech_service
 from scenarios.standing import Standing, standings
 from scenarios.voice import VoiceConfig
+from scenarios.voice_conditions import BEHAVIOURS, LINES, chosen
 
 ALL_SCORED, ERROR, INCOMPLETE = 0, 1, 12
 POLL_S = 0.5
@@ -71,6 +73,16 @@ class Command(BaseCommand):
                 f"--{side}-speech", metavar="NAME", help="local (the default), tones, or one of SPEECH_SERVICES"
             )
         parser.add_argument(
+            "--acoustics",
+            metavar="NAME",
+            help=f"what the agent hears the caller over: {', '.join(LINES)}, or persona:NAME for a setting of "
+            "tasks_voice.json such as persona:control_audio (default: clean)",
+        )
+        parser.add_argument(
+            "--behaviour", choices=BEHAVIOURS, help="of the caller while the agent speaks (default: waits)"
+        )
+        parser.add_argument("--voice-seed", type=int, metavar="N", help="of acoustics and behaviour (default: 1)")
+        parser.add_argument(
             "--strictness",
             choices=STRICTNESSES,
             default="reference",
@@ -108,7 +120,7 @@ class Command(BaseCommand):
         if options["max_turns"] is not None:
             limits["max_turns"] = options["max_turns"]
         try:
-            return RunConfig(
+            config = RunConfig(
                 domain=options["domain"],
                 scenarios=choose(options["domain"], options["scenarios"], options["sample"], options["seed"]),
                 trials=options["trials"],
@@ -122,6 +134,8 @@ class Command(BaseCommand):
                 strictness=options["strictness"],
                 persona=has_persona(options["domain"], options["persona"]),
             )
+            check_conditions(config)
+            return config
         except ValidationError as error:
             raise CommandError("; ".join(_readable(problem) for problem in error.errors())) from error
         except ValueError as error:
@@ -130,14 +144,16 @@ class Command(BaseCommand):
 
 def voice_settings(options: dict[str, Any]) -> dict[str, Any]:
     """Return clock and voice of the voice channel; ValueError where they are asked for without it."""
-    asked = {name: options[name] for name in ("clock", "agent_speech", "caller_speech") if options[name]}
+    asked = {name: options[name] for name in VOICE_OPTIONS.values() if options[name] is not None}
     if options["channel"] != "voice":
         if asked:
             name = next(iter(asked)).replace("_", "-")
             raise ValueError(f"--{name}: only the voice channel has it; add --channel voice or leave it out")
         return {}
     agent, caller = (speech_service(asked.get(name, "local")) for name in ("agent_speech", "caller_speech"))
-    return {"clock": asked.get("clock"), "voice": VoiceConfig(agent=agent, caller=caller)}
+    names = (asked.get("acoustics", "clean"), asked.get("behaviour", "waits"))
+    conditions = chosen(*names, seed=asked.get("voice_seed", 1))
+    return {"clock": asked.get("clock"), "voice": VoiceConfig(agent=agent, caller=caller, conditions=conditions)}
 
 
 def choose(domain: str, patterns: Sequence[str], sample: int | None, seed: int) -> list[ScenarioRef]:

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from bots.party.speech_behaviour import ASIDES, BACKCHANNELS, CUT_INS, SpeechBehaviour, cut_in, sounds
+from bots.party.speech_behaviour import ASIDES, CUT_INS, SpeechBehaviour, cut_in, sounds
 from scenarios.domains.data import data_root
+from scenarios.voice import BACKCHANNELS
 
 LIVELY = SpeechBehaviour(interruption_chance=0.3, backchannel_chance=0.5, asides_per_minute=6)
 
