@@ -1,7 +1,6 @@
 """Endpoints, sockets and parties that break: a party's failure, never the agent's."""
 
 import asyncio
-from typing import Any
 
 import pytest
 
