@@ -237,9 +237,9 @@ def _finish(parser: Any, path: Path, position: int) -> None:
 
 
 class _Guard:
-    """Watches JSON text without parsing it: how deep it is nested, since a parser's memory grows with the depth squared,
+    """Watches JSON text without parsing it: how deep it is nested, how long single texts and numbers are.
 
-    and how long its single texts and numbers are, since the parser's time grows with their length squared.
+    A parser's memory grows with the depth squared, and its time with their length squared.
     """
 
     def __init__(self, path: Path) -> None:
