@@ -24,7 +24,8 @@ UNREMARKABLE = ("attempt.started", "context.pulled", "usage.reported")
 def explain(trial: Trial, record: CallRecord) -> dict[str, Any]:
     """Return the right column: signals, claims, predicates, database, actions, latency, judge."""
     signals = _latest(trial.signals.all())
-    verdicts = _latest(trial.verdicts.select_related("judge"))
+    every = list(trial.verdicts.select_related("judge"))
+    verdicts = _latest(every)
     by_name = {signal.signal: signal for signal in signals if signal.state != "not_applicable"}
     marks = _remarks(record)
     places = _places(record, verdicts, marks)
@@ -32,7 +33,12 @@ def explain(trial: Trial, record: CallRecord) -> dict[str, Any]:
     judging = trial.judgings.select_related("judge", "batch").first()
     judged = call_judging(trial, verdicts, judging)
     claims = [
-        {**shown_verdict(v, places), "history": histories[v.pk], "stale": judged["stale"].get(v.pk, [])}
+        {
+            **shown_verdict(v, places),
+            "history": histories[v.pk],
+            "stale": judged["stale"].get(v.pk, []),
+            "earlier": [w for w in every if (w.signal, w.index) == (v.signal, v.index) and w.scoring < v.scoring],
+        }
         for v in verdicts
         if v.signal == "nl_assertion"
     ]

@@ -25,11 +25,15 @@ CLAIM_GONE = "the scenario has no such claim any more"
 
 @dataclass(frozen=True)
 class StaleShare:
-    """How many of a run's newest rulings on claims are stale, and why: reason -> verdicts."""
+    """How many of a run's newest rulings on claims are stale, and why: reason -> verdicts.
+
+    ``judges``: who gave them, (judge version, verdicts), most first; a run with several is a mixed one.
+    """
 
     stale: int = 0
     total: int = 0
     reasons: Mapping[str, int] = field(default_factory=dict)
+    judges: Sequence[tuple[JudgeVersion, int]] = ()
 
 
 def current_judges(slugs: Iterable[str] | None = None) -> dict[str, JudgeIdentity]:
@@ -104,7 +108,8 @@ def _share(run: Run, judged: QuerySet[Verdict], counts: Mapping[int, int]) -> St
     for _, judge_pk, why_claim in _changed_claims(run, judged):
         reasons[why_claim] += 1
         stale += judge_pk not in changed
-    return StaleShare(stale, sum(counts.values()), dict(reasons.most_common()))
+    by_judge = [(judges[pk], count) for pk, count in Counter(counts).most_common()]
+    return StaleShare(stale, sum(counts.values()), dict(reasons.most_common()), by_judge)
 
 
 def _fits(template: str, model: str) -> bool:

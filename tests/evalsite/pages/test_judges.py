@@ -182,3 +182,24 @@ def test_a_version_is_current_while_a_profile_is_that(site: Client, trial: Trial
     )
     assert "· current" in text_of(site, "/judges/")
     assert Run.objects.count() == 1
+
+
+def test_a_run_judged_by_two_says_so(site: Client, trial: Trial) -> None:
+    assert "Mixed:" not in text_of(site, f"/runs/{trial.run_id}/")
+    other = JudgeVersion.objects.create(fingerprint="beef" * 16, profile="other", model="m", prompt_version="1")
+    trial.verdicts.filter(index=1).update(judge=other)
+    text = text_of(site, f"/runs/{trial.run_id}/")
+    assert "rulings on claims by 2 judge versions" in text
+    assert f'1 by <a href="/judges/{other.pk}/">other beefbeef</a>' in text
+
+
+def test_earlier_rulings_stay_readable(site: Client, trial: Trial) -> None:
+    other = JudgeVersion.objects.create(fingerprint="beef" * 16, profile="other", model="m", prompt_version="1")
+    for verdict in list(trial.verdicts.all()):
+        verdict.pk, verdict.scoring, verdict.judge, verdict.reason = None, 2, other, "Ruled anew."
+        verdict.save()
+    text = text_of(site, f"/runs/{trial.run_id}/trials/{trial.scenario.name}/1/")
+    assert text.count("1 earlier ruling<") == 3
+    assert "by strict 1a2b3c4d" in text
+    assert "Only one shirt is ever spoken of." in text
+    assert text.count("Ruled anew.") == 3

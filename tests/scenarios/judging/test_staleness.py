@@ -8,7 +8,6 @@ import pytest
 from django.utils import timezone
 
 from scenarios import catalogue
-from scenarios.judging import staleness
 from scenarios.judging.prompts import write_prompt
 from scenarios.judging.staleness import CLAIM_CHANGED, CLAIM_GONE, stale_share, why_stale
 from scenarios.models import JudgeVersion, Judging, Profile, Run, Scenario, Trial, TrialEvent, Verdict
@@ -113,7 +112,7 @@ def change_claims(monkeypatch: pytest.MonkeyPatch, name: str, claims: tuple[str,
     spec = replace(catalogue.spec(name), nl_assertions=claims, **changes)
     Scenario.objects.filter(name=name).update(fingerprint="0" * 64)
     specs = {one: catalogue.spec(one) for one in NAMES} | {name: spec}
-    monkeypatch.setattr(staleness.catalogue, "spec", specs.__getitem__)
+    monkeypatch.setattr("scenarios.catalogue.spec", specs.__getitem__)
 
 
 def test_a_claim_that_reads_differently_makes_its_own_verdict_stale(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
