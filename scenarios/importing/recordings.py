@@ -12,7 +12,8 @@ from django.core.files import File
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
-from scenarios.formats.imports.records import ImportedAudio
+from scenarios.formats.imports.records import ImportedAudio, ImportedTrial, Remark
+from scenarios.models import Trial
 from scenarios.outline import NoRecording, outline_json
 from scenarios.recordings import peaks_name, recording_folder, recording_name
 
@@ -51,6 +52,19 @@ def choose(audio: Sequence[ImportedAudio]) -> Choice | None:
     if mixed is not None:
         return Choice(whole=mixed)
     return Choice(user=user, agent=None if user else agent) if user or agent else None
+
+
+def keep_of(call: ImportedTrial, trial: Trial, scenario: str, remarks: list[Remark]) -> bool:
+    """Store what was recorded of a call; False where there is nothing, or where a new remark says why it failed."""
+    choice = choose(call.audio)
+    if choice is None:
+        return False
+    try:
+        keep(choice, trial.run_id, scenario, trial.number)
+    except (NoRecording, OSError) as problem:
+        remarks.append(Remark("warning", choice.words, f"the recording was not kept: {problem}"))
+        return False
+    return True
 
 
 def keep(choice: Choice, run: int, scenario: str, number: int) -> str:

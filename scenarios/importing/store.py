@@ -14,14 +14,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from scenarios.domains import load
-from scenarios.formats.imports.comparison import Rescored, rescore
+from scenarios.formats.imports.comparison import Rescored
 from scenarios.formats.imports.detect import open_import
 from scenarios.formats.imports.lint import Lint, LintFinding, result_vector
-from scenarios.formats.imports.records import ImportedRun, ImportedTrial, Remark
+from scenarios.formats.imports.records import ImportedRun, ImportedTrial
 from scenarios.formats.imports.source import DamagedFile
-from scenarios.formats.imports.tasks import CannotReplay, domain_of
+from scenarios.formats.imports.tasks import CannotReplay, domain_of, scenario_name, task_fingerprint, task_to_replay
 from scenarios.importing import config, recordings
-from scenarios.importing.agreement import counted
 from scenarios.importing.files import DIED, Imported, State, refuse, register
 from scenarios.importing.rows import TrialRows, rows_of
 from scenarios.models import (
@@ -35,13 +34,11 @@ from scenarios.models import (
     TrialEvent,
     Verdict,
 )
-from scenarios.outline import NoRecording
 from scenarios.storable import storable
 
 # Calls that are written in one transaction.
 _CHUNK = 20
 _MAX_FINDINGS = 500
-NOT_ASKED = "not asked for: import with --rescore"
 # Runs with fewer calls than this may go alike in every call by chance.
 _ALIKE_FROM = 10
 
@@ -89,7 +86,7 @@ def store(
     """Store an opened run; see ``import_path``. ``file`` is the row to fill, where there is one already."""
     file, is_new = register(opened, person, name, file)
     if not is_new:
-        return _already(file, opened, replay=replay, upstream=upstream)
+        return already(file, opened, replay=replay, upstream=upstream)
     storing = _Storing(opened, file, replay, upstream, progress)
     try:
         return storing.store(person)
@@ -103,69 +100,6 @@ def store(
             state=State.CANCELLED, reason="broke off", ended_at=timezone.now()
         )
         raise
-
-
-def fault_here(fault: Exception) -> str:
-    """Return how a defect of ours is told: the file is not to blame, and the log has where it was."""
-    said = " ".join(str(fault).split())[:200]
-    return f"a fault of Callboard's own, which its log has in full ({type(fault).__name__}: {said}). Please report it"
-
-
-def _already(file: ImportedFile, opened: ImportedRun, *, replay: bool, upstream: bool) -> Imported:
-    run = file.runs.first()
-    if run is not None and replay and file.state != State.IMPORTING:
-        _add_replays(run, opened, upstream=upstream)
-    where = f"run {run.pk}" if run else "an import that is going on"
-    return _counted(Imported(file, "already", f"the same content was imported before: {where}", run))
-
-
-def _add_replays(run: Run, opened: ImportedRun, *, upstream: bool) -> None:
-    """Replay the calls of a run that was imported without."""
-    lacking = ForeignResult.objects.filter(trial__run=run, why_not_replayed=NOT_ASKED).select_related("trial")
-    by_place = {foreign.place: foreign for foreign in lacking}
-    for call in opened.trials() if by_place else ():
-        foreign = by_place.get(storable(call.place)[:300])
-        if foreign is None:
-            continue
-        trial = foreign.trial
-        rows = rows_of(run, trial.scenario_id, trial.number, trial.position, call, _replayed(opened, call, upstream))
-        rows.foreign.pk, rows.foreign.trial = foreign.pk, trial
-        with transaction.atomic():
-            rows.foreign.save()
-            for signal in rows.signals:
-                SignalResult.objects.update_or_create(
-                    trial=trial,
-                    scoring=1,
-                    signal=signal.signal,
-                    defaults={
-                        "state": signal.state,
-                        "value": signal.value,
-                        "detail": signal.detail,
-                        "is_gating": signal.is_gating,
-                    },
-                )
-            for verdict in rows.verdicts:  # the file's rulings stay; ours come beside them
-                same = Verdict.objects.filter(trial=trial, scoring=1, signal=verdict.signal, index=verdict.index)
-                same.update(detail=verdict.detail)
-
-
-def _counted(imported: Imported) -> Imported:
-    if imported.run is not None:
-        counts = counted(imported.run)
-        for name, count in counts.items():
-            setattr(imported, name, count)
-    imported.refused = len(imported.file.refused)
-    return imported
-
-
-def _replayed(opened: ImportedRun, call: ImportedTrial, upstream: bool) -> Rescored | str:
-    try:
-        return rescore(opened, call, upstream=upstream)
-    except CannotReplay as problem:
-        return str(problem)
-    except Exception as fault:  # its call is shown all the same
-        _log.exception("replay of %s", call.place)
-        return fault_here(fault)
 
 
 @dataclass
@@ -209,7 +143,7 @@ class _Storing:
         if refused and not why:
             why = f"{refused} of its calls could not be read; the first: {self.opened.refused[0].text}"
         self._end(State.PARTLY if why else State.IMPORTED, why)
-        return _counted(Imported(self.file, "partly" if why else "imported", why, self.run))
+        return with_counts(Imported(self.file, "partly" if why else "imported", why, self.run))
 
     def withdraw(self) -> None:
         """Take out what was stored."""
@@ -223,7 +157,7 @@ class _Storing:
         chunk: list[tuple[ImportedTrial, Rescored | str]] = []
         try:
             for call in self.opened.trials():
-                replayed = _replayed(self.opened, call, self.upstream) if self.replay else NOT_ASKED
+                replayed = replayed_or_why(self.opened, call, self.upstream) if self.replay else NOT_ASKED
                 lint.see(call, replayed)
                 self._beat()
                 chunk.append((call, replayed))
@@ -245,22 +179,11 @@ class _Storing:
             self.trial_pks += [row.trial.pk for row in rows]
             self._sign_of_life(trial_count=len(self.trial_pks))
         for (call, _), row in zip(chunk, rows, strict=True):
-            self._keep_recording(call, row.trial)
+            name = next(name for name, pk in self.scenarios.items() if pk == row.trial.scenario_id)
+            self.is_heard |= recordings.keep_of(call, row.trial, name, self.opened.remarks)
+            self._beat()
         if self.progress is not None:
             self.progress(len(self.trial_pks))
-
-    def _keep_recording(self, call: ImportedTrial, trial: Trial) -> None:
-        """Copy what was recorded of a call; where that fails the call is shown without, and a remark says so."""
-        choice = recordings.choose(call.audio)
-        if choice is None:
-            return
-        name = next(name for name, pk in self.scenarios.items() if pk == trial.scenario_id)
-        try:
-            recordings.keep(choice, trial.run_id, name, trial.number)
-            self.is_heard = True
-        except (NoRecording, OSError) as problem:
-            self.opened.remarks.append(Remark("warning", choice.words, f"the recording was not kept: {problem}"))
-        self._beat()
 
     def _beat(self) -> None:
         """Give a sign of life between two chunks, which may be far apart where calls are long."""
@@ -299,8 +222,7 @@ class _Storing:
         name = self._scenario_name(call, replayed)
         if name not in self.scenarios:
             self.scenarios[name] = self._scenario(name, call)
-            definition = json.dumps(dict(call.task.definition) if call.task else {}, sort_keys=True, default=str)
-            self.fingerprints[name] = hashlib.sha256(definition.encode("utf-8", "replace")).hexdigest()
+            self.fingerprints[name] = self._fingerprint(call)
         scenario = self.scenarios[name]
         number = self._number(scenario, call.trial)
         position = sum(map(len, self.numbers.values())) - 1
@@ -311,8 +233,16 @@ class _Storing:
     def _scenario_name(self, call: ImportedTrial, replayed: Rescored | str) -> str:
         if isinstance(replayed, Rescored):
             return replayed.replay.task.spec.name
-        task = storable(call.task_id or "no-task-label").replace("/", "-")
-        return (task if task.startswith(f"{self.domain}__") else f"{self.domain}__{task}")[:300]
+        is_tau_bench = self.opened.format == "tau_bench"
+        return str(storable(scenario_name(self.domain, call.task_id, is_tau_bench=is_tau_bench)))
+
+    def _fingerprint(self, call: ImportedTrial) -> str:
+        """Return the fingerprint of a call's task; of the file's own words where it is none that we can read."""
+        try:
+            return task_fingerprint(task_to_replay(self.opened, call).spec)
+        except CannotReplay:
+            definition = json.dumps(dict(call.task.definition) if call.task else {}, sort_keys=True, default=str)
+            return hashlib.sha256(definition.encode("utf-8", "replace")).hexdigest()
 
     def _scenario(self, name: str, call: ImportedTrial) -> int:
         domain = load().get(self.domain)

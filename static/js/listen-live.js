@@ -3,7 +3,7 @@
 
 const RATE_HZ = 16_000;
 const HEADER_BYTES = 16; // the server's clock (float64), position and age of the last sample (uint32), little endian
-const AGAIN_MS = [500, 1_000, 3_000];
+const AGAIN_MS = [500, 1_000, 2_000, 5_000, 10_000];
 
 class LiveSound {
   constructor(place) {

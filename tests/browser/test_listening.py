@@ -3,6 +3,7 @@
 import re
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from scenarios.playback import path_of, recording_of
 from tests.bots import toy
 from tests.bots.voice.held import hold_in_tones
 from tests.bots.voice.sound import channels, sounding_ms
+from tests.browser.conftest import Complaints, Site
 from tests.calls import Call, score_exchange
 from tests.factories import make_scenario, make_trial
 from tests.spoken import DIALOGUE, Line, keep, packed, speak, voice_run, wav
@@ -171,7 +173,9 @@ def test_a_call_that_ends_while_it_is_watched_can_be_played_at_once(
     wait_for(page, "!audio.paused && audio.currentTime >= 2.2")
 
 
-def test_a_recording_that_cannot_be_played_is_named(spoken: Trial, open_as: Open, viewer: User, complaints: Any) -> None:
+def test_a_recording_that_cannot_be_played_is_named(
+    spoken: Trial, open_as: Open, viewer: User, complaints: Complaints
+) -> None:
     complaints.expect("DEMUXER_ERROR|Failed to load resource|play\\(\\)")
     page = open_as(viewer, address(spoken))
     wait_for(page, "audio.readyState >= 1")
@@ -195,16 +199,26 @@ class Talker(threading.Thread):
                 file.write(left.ljust(640, b"\0"), right[:640])
 
 
-def test_a_running_call_is_heard_live_and_nothing_is_sent(made: list[Trial], open_as: Open, operator: User) -> None:
-    trial = make_trial(state="running", last_seq=0)
-    made.append(trial)
-    voice_run(trial.run, "realtime")
-    Call(trial).begin()
+@contextmanager
+def talking(trial: Trial) -> Iterator[None]:
+    """Let the agent of a call talk on."""
     path = path_of(recording_of(trial))
     assert path is not None
     talker = Talker(path)
     talker.start()
     try:
+        yield
+    finally:
+        talker.stop.set()
+        talker.join()
+
+
+def test_a_running_call_is_heard_live_and_nothing_is_sent(made: list[Trial], open_as: Open, operator: User) -> None:
+    trial = make_trial(state="running", last_seq=0)
+    made.append(trial)
+    voice_run(trial.run, "realtime")
+    Call(trial).begin()
+    with talking(trial):
         page = open_as(operator, address(trial))
         sent: list[Any] = []
         page.on(
@@ -223,9 +237,28 @@ def test_a_running_call_is_heard_live_and_nothing_is_sent(made: list[Trial], ope
         button.click()
         expect(place).not_to_contain_text("delay")
         assert sent == []
-    finally:
-        talker.stop.set()
-        talker.join()
+
+
+def test_a_listener_whose_server_was_killed_hears_the_call_go_on(
+    made: list[Trial], open_as: Open, operator: User, site: Site, complaints: Complaints
+) -> None:
+    complaints.expect("WebSocket connection to .* failed|ERR_CONNECTION_REFUSED")
+    trial = make_trial(state="running", last_seq=0)
+    made.append(trial)
+    voice_run(trial.run, "realtime")
+    with talking(trial):
+        page = open_as(operator, address(trial))
+        page.get_by_role("button", name="Listen").click()
+        place = page.locator("#live-sound")
+        expect(place).to_contain_text(re.compile(r"delay \d+ ms"), timeout=15_000)
+        site.kill()
+        expect(place).to_contain_text("trying again")
+        lost_at = int(place.get_attribute("data-position") or "-1")
+        site.start()
+        page.wait_for_function(
+            f"() => +document.getElementById('live-sound').dataset.position > {lost_at}", timeout=20_000
+        )
+        expect(place).to_contain_text(re.compile(r"delay \d+ ms"), timeout=15_000)
 
 
 def test_who_is_no_operator_is_told_so(made: list[Trial], open_as: Open, viewer: User) -> None:
