@@ -244,7 +244,12 @@ def _notes(sides: Sequence[Side], strictness: Strictness) -> Iterator[Note]:
         )
     elif rehearsals:
         yield Note("info", "All are rehearsals with stand-ins: the numbers are of scripts, not of models.")
-    others = [s.run.pk for s in sides if s.run.config.get("strictness", "reference") != strictness]
+    imported = [side.run.pk for side in sides if side.run.imported_from_id]
+    others = [
+        side.run.pk
+        for side in sides
+        if side.run.pk not in imported and side.run.config.get("strictness", "reference") != strictness
+    ]
     if others:
         yield Note(
             "info",
@@ -267,7 +272,13 @@ def _notes(sides: Sequence[Side], strictness: Strictness) -> Iterator[Note]:
                 f"{len(retold)} scenarios were changed between run {sides[0].run.pk} and run {side.run.pk}, so a "
                 f"difference may be the task's: {_listed(retold)}.",
             )
-    if any(side.run.imported_from_id for side in sides):
+    if imported and len(imported) < len(sides):
+        yield Note(
+            "warning",
+            f"Run {_listed(imported)} was held and scored by another tool, and its outcomes are those its file has: "
+            "a difference to runs that were held here may be the tools'.",
+        )
+    elif imported:
         yield Note("info", "Outcomes of imported runs are those their files have, unless a person overruled them.")
 
 

@@ -21,6 +21,7 @@ from scenarios.formats.imports.records import ImportedRun, ImportedTrial
 from scenarios.formats.imports.source import DamagedFile
 from scenarios.formats.imports.tasks import CannotReplay, domain_of, scenario_name, task_fingerprint, task_to_replay
 from scenarios.importing import config, recordings
+from scenarios.importing.again import NOT_ASKED, already, fault_here, replayed_or_why, with_counts
 from scenarios.importing.files import DIED, Imported, State, refuse, register
 from scenarios.importing.rows import TrialRows, rows_of
 from scenarios.models import (

@@ -15,8 +15,9 @@ from django.utils import timezone
 
 from scenarios import catalogue
 from scenarios.formats.imports.everything import open_all
+from scenarios.importing.again import fault_here
 from scenarios.importing.files import Imported, bury_the_dead, refuse
-from scenarios.importing.store import fault_here, store
+from scenarios.importing.store import store
 from scenarios.models import ImportedFile
 from scenarios.storable import storable
 

@@ -1,7 +1,9 @@
 """The task of an imported trial as a scenario: from the file itself, from its verdict, or as it stands today."""
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import islice
 from typing import Any
 
@@ -21,6 +23,12 @@ _NAMES |= {"telecom-workflow": "tau2_telecom", "telecom_workflow": "tau2_telecom
 # Domains that are told by their tools besides tau2's.
 _BY_TOOLS = ("eva_airline",)
 _MOST_ASKED = 50
+_LONGEST_NAME = 300
+# What decides how a call of a task goes and is scored, as far as foreign files tell it.
+_TOLD = (
+    *("caller", "gold_actions", "init_actions", "db_assertions"),
+    *("nl_assertions", "communicate_info", "reward_basis"),
+)
 
 
 def task_to_replay(run: ImportedRun, trial: ImportedTrial, source: TaskSource | None = None) -> ReplayTask:
@@ -150,13 +158,41 @@ def _known_today(domain: Domain, task_id: str | None) -> ScenarioSpec | None:
     return next((spec for spec in domain.scenarios() if task_id in (spec.task_id, spec.name)), None)
 
 
+def scenario_name(domain_name: str, task_id: str | None, *, is_tau_bench: bool = False) -> str:
+    """Return the name of a task's scenario here: the registered one where there is one.
+
+    tau-bench numbers its tasks otherwise than tau2, so that its names never meet those of tau2's.
+    """
+    task = (task_id or "no-task-label").replace("/", "-")
+    if is_tau_bench:
+        return f"{domain_name}__v1-{task}"[:_LONGEST_NAME]
+    domain = domains.load().get(domain_name)
+    known = _known_today(domain, task_id) if domain is not None and domain.missing_data() is None else None
+    if known is not None:
+        return known.name
+    return (task if task.startswith(f"{domain_name}__") else f"{domain_name}__{task}")[:_LONGEST_NAME]
+
+
+def task_fingerprint(spec: ScenarioSpec) -> str:
+    """Return the registered scenario's fingerprint where the task is the same in all that foreign files tell of it.
+
+    Else a SHA-256 of these parts, so that two files with the same task agree whatever else their versions write.
+    """
+    told = [getattr(spec, name) for name in _TOLD]
+    today = _known_today(domains.load()[spec.domain], spec.name)
+    if today is not None and [getattr(today, name) for name in _TOLD] == told:
+        return today.fingerprint
+    text = json.dumps([asdict(spec)[name] for name in _TOLD], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
 def _from_file(domain: Domain, task: ImportedTask, notes: Sequence[str], *, is_relabelled: bool) -> ReplayTask:
     definition = task.definition
     if "evaluation_criteria" not in definition and "instruction" in definition:
         return ReplayTask(domain, _tau_bench_spec(domain, task), "file", tuple(notes))
     criteria, state = object_of(definition, "evaluation_criteria"), object_of(definition, "initial_state")
     spec = ScenarioSpec(
-        name=f"{domain.name}__{task.id}",
+        name=scenario_name(domain.name, task.id),
         domain=domain.name,
         task_id=task.id,
         caller=_caller(object_of(definition, "user_scenario")),
@@ -180,7 +216,7 @@ def _tau_bench_spec(domain: Domain, task: ImportedTask) -> ScenarioSpec:
         if isinstance(action, Mapping) and action.get("name") != "respond"
     ]
     return ScenarioSpec(
-        name=f"{domain.name}__{task.id}",
+        name=scenario_name(domain.name, task.id, is_tau_bench=True),
         domain=domain.name,
         task_id=task.id,
         caller=CallerBrief(goal=str(task.definition.get("instruction") or "")),

@@ -1,5 +1,7 @@
 """Foreign files as runs: once a content, all or nothing, nothing invented, every file a line."""
 
+import gzip
+import json
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +9,7 @@ import pytest
 from django.utils import timezone
 
 from scenarios import lifecycle
+from scenarios.domains import load
 from scenarios.importing import import_path, stop_import
 from scenarios.importing.files import DEAD_AFTER
 from scenarios.models import (
@@ -267,3 +270,40 @@ def test_toolorchestras_labels_are_repaired_or_refused_and_named(benchmarks: Pat
     assert (result.trials, result.replayed, result.agreeing) == (50, 43, 43)
     assert Finding.objects.filter(run=result.run, code="task_label", severity="error").count() == 7
     assert Finding.objects.filter(run=result.run, code="task_label", severity="warning").count() == 43
+
+
+def test_a_task_that_is_registered_here_is_its_scenario_whatever_the_file_calls_it(
+    tmp_path: Path, benchmarks: Path
+) -> None:
+    """Telecom's task ids are no names: without this, imported and own runs would share no scenario."""
+    for domain, name in (("telecom", "tau2_telecom"), ("retail", "tau2_retail")):
+        spec = load()[name].scenarios()[3]
+        one = [simulation(id=f"{name}{replay}", task_id=spec.task_id) for replay in (0, 1)]
+        for number, replay in enumerate((False, True)):
+            file = write(tmp_path, results([one[number]], tasks=[task(spec.task_id)], domain=domain), f"{number}.json")
+            run = import_path(file, replay=replay).run
+            assert run is not None
+            assert run.trials.get().scenario.name == spec.name
+
+
+def test_tau_benchs_numbers_never_meet_those_of_tau2(tmp_path: Path, benchmarks: Path) -> None:
+    run = import_path(real("sierra-tau-bench-v1/gpt-4o-airline.json.gz")).run
+    assert run is not None
+    names = set(run.trials.values_list("scenario__name", flat=True))
+    assert len(names) == 50
+    assert all(name.startswith("tau2_airline__v1-") for name in names)
+
+
+def test_a_task_that_did_not_change_has_the_fingerprint_of_the_scenario(tmp_path: Path, benchmarks: Path) -> None:
+    path = "whissle-tau2-bench/gpt-4.1_retail_5tasks.json.gz"
+    run = import_path(real(path)).run
+    assert run is not None
+    today = {spec.name: spec.fingerprint for spec in load()["tau2_retail"].scenarios()}
+    kept = {ref["name"]: ref["fingerprint"] == today[ref["name"]] for ref in run.config["scenarios"]}
+    assert sum(kept.values()) >= 2
+    # Of the same tasks in another version of the file, those with null fields left out.
+    again = json.loads(gzip.decompress(real(path).read_bytes()))
+    again["tasks"] = [{name: value for name, value in one.items() if value is not None} for one in again["tasks"]]
+    other = import_path(write(tmp_path, again)).run
+    assert other is not None
+    assert other.config["scenarios"] == run.config["scenarios"]
