@@ -12,8 +12,8 @@ from django.views.decorators.http import require_POST, require_safe
 from evalsite.access import role_required
 from evalsite.review_item import Record, brief, choices, judged
 from evalsite.reviewed import history_of
-from scenarios.models import Review, Verdict
-from scenarios.reviewing import Disagreement, Refused, adjudicate, disagreements, open_to, withdraw_adjudication
+from scenarios.models import EffectiveVerdict, Review, Verdict
+from scenarios.reviewing import Refused, adjudicate, open_disagreements, open_to, withdraw_adjudication
 
 VERDICTS = Verdict.objects.select_related("trial__scenario", "trial__run", "judge")
 Notices = list[tuple[str, str]]
@@ -34,9 +34,7 @@ def adjudicate_rule(request: HttpRequest, pk: int) -> HttpResponse:
     verdict = get_object_or_404(VERDICTS, pk=pk)
     reason = request.POST.get("comment", "")
     key = request.POST.get("submit_key", "")[:64] or None
-    settled = any(
-        one.verdict_id == pk and one.is_settled for one in disagreements(Verdict.objects.filter(pk=pk), settled=True)
-    )
+    settled = EffectiveVerdict.objects.filter(verdict=pk, by=EffectiveVerdict.By.ADJUDICATOR).exists()
     if settled and not Review.objects.filter(submit_key=key, rater=request.user.get_username()).exists():
         return _next(request, [("warning", "Somebody settled this claim meanwhile."), *_kept(reason)], after=pk)
     try:
@@ -66,24 +64,23 @@ def _next(request: HttpRequest, notices: Notices, after: int = 0, wanted: int = 
     if request.method == "POST" and not request.headers.get("HX-Request"):
         return redirect(f"{reverse('adjudicate')}?after={after}&verdict={wanted}")
     found = open_to(request.user)
-    one = next((one for one in found if one.verdict_id == wanted), None)
+    one = wanted if wanted in found else None
     if one is None and wanted:
         notices = [*notices, ("warning", f"Claim #{wanted} is not open to you: it is settled, or you reviewed it.")]
-    one = one or next((one for one in found if one.verdict_id > after), None) or next(iter(found), None)
+    one = one or next((pk for pk in found if pk > after), None) or next(iter(found), None)
     context: dict[str, Any] = {"notices": notices, "last": _last(request), "is_adjudication": True}
     if one is None:
-        context["others"] = len(disagreements())
+        context["others"] = len(open_disagreements())
         return render(request, _template(request, "done"), context)
     return render(request, _template(request, "desk"), {**context, **_case(one), "left": len(found), **more})
 
 
-def _case(one: Disagreement) -> dict[str, Any]:
-    verdict = VERDICTS.get(pk=one.verdict_id)
+def _case(pk: int) -> dict[str, Any]:
+    verdict = VERDICTS.get(pk=pk)
     trial = verdict.trial
     record = Record(trial, is_whole=True)
     place = [trial.run_id, trial.scenario.name, trial.number]
     return {
-        "one": one,
         "verdict": verdict,
         "claim": verdict.claim,
         "trial": trial,

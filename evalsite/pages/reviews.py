@@ -13,7 +13,7 @@ from evalsite.access import has_role, role_required
 from evalsite.filters import page_of
 from evalsite.review_forms import QueueForm
 from scenarios.models import ReviewDraft, ReviewQueue, Run, Verdict
-from scenarios.reviewing import KINDS, choose, disagreements, make_queue, open_to, progresses, waiting
+from scenarios.reviewing import KINDS, choose, make_queue, open_disagreements, open_to, progresses, waiting
 
 QUEUES_A_PAGE = 50
 
@@ -43,7 +43,7 @@ def review_list(request: HttpRequest) -> HttpResponse:
         "drafts": ReviewDraft.objects.filter(reviewer_id=request.user.pk).select_related(
             "item__queue", "item__verdict"
         ),
-        "open": len(disagreements()),
+        "open": len(open_disagreements()),
         "for_me": len(open_to(request.user)) if has_role(request.user, "operator") else 0,
     }
     return render(request, "review/list.html", context)

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import get_args
+from typing import Protocol, TypeVar, get_args
 
 from django.db import transaction
 from django.db.models import Max, Q
@@ -32,12 +32,28 @@ def settle(trials: Iterable[int]) -> list[int]:
     return changed
 
 
-def counting_reviews(reviews: Sequence[Review]) -> list[Review]:
+class Given(Protocol):
+    """What says which reviews count: a ``Review``, or these columns of one."""
+
+    @property
+    def pk(self) -> int: ...
+    @property
+    def rater(self) -> str: ...
+    @property
+    def stage(self) -> str: ...
+    @property
+    def ruling(self) -> str: ...
+
+
+AnyReview = TypeVar("AnyReview", bound=Given)
+
+
+def counting_reviews(reviews: Sequence[AnyReview]) -> list[AnyReview]:
     """Return each person's review that counts: the newest of the latest stage; a withdrawn one counts no more."""
-    newest: dict[tuple[str, str], Review] = {}
+    newest: dict[tuple[str, str], AnyReview] = {}
     for review in sorted(reviews, key=lambda review: review.pk):
         newest[review.rater, review.stage] = review
-    by_person: dict[str, Review] = {}
+    by_person: dict[str, AnyReview] = {}
     for review in newest.values():
         other = by_person.get(review.rater)
         if review.ruling != Ruling.WITHDRAWN and (

@@ -3,7 +3,7 @@
 What a ruling makes of a call is settled by ``scenarios.lifecycle.settle`` in the same transaction.
 """
 
-from scenarios.reviewing.disagreements import Disagreement, disagreements, open_to
+from scenarios.reviewing.disagreements import Disagreement, disagreements, open_disagreements, open_to
 from scenarios.reviewing.queues import KINDS, QueueFilter, choose, make_queue
 from scenarios.reviewing.rulings import (
     Refused,
@@ -35,6 +35,7 @@ __all__ = [
     "last_ruled",
     "make_queue",
     "next_stage",
+    "open_disagreements",
     "open_to",
     "progress",
     "progresses",

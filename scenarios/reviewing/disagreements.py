@@ -1,11 +1,13 @@
 """Where people differ, among themselves or from the judge, and nobody has settled it."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import groupby
+from operator import attrgetter
+from typing import Any, NamedTuple
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from scenarios.lifecycle import counting_reviews
 from scenarios.models import EffectiveVerdict, Review, Verdict
@@ -40,17 +42,52 @@ def disagreements(verdicts: QuerySet[Verdict] | None = None, *, settled: bool = 
     return [one for one in found if one is not None and (settled or not one.is_settled)]
 
 
-def open_to(person: Any) -> list[Disagreement]:
-    """Return the disagreements that this person may settle: they did not review the claim themselves."""
-    own = set(Review.objects.filter(rater=person.get_username()).values_list("verdict_id", flat=True).distinct())
-    found = disagreements()
-    if not own:
+def open_disagreements() -> list[int]:
+    """Return the verdicts that wait for an adjudicator, by primary key, in a few queries.
+
+    Read from the effective verdicts, which follow every review at once (``scenarios.lifecycle.settle``). Where a claim
+    was judged again, only the newest verdict can be against the people.
+    """
+    newer = Verdict.objects.filter(
+        trial=OuterRef("verdict__trial"), signal=OuterRef("verdict__signal"), scoring__gt=OuterRef("verdict__scoring")
+    )
+    overruled = EffectiveVerdict.objects.filter(
+        ~Exists(newer), by=EffectiveVerdict.By.REVIEWER, is_overruling=True, verdict__error=""
+    )
+    return sorted({*overruled.values_list("verdict", flat=True), *_split()})
+
+
+class _Given(NamedTuple):
+    pk: int
+    verdict: int
+    rater: str
+    stage: str
+    ruling: str
+
+
+def _split() -> Iterator[int]:
+    """Yield the verdicts on which reviewers differ among themselves and nobody has settled it."""
+    passed = Review.objects.filter(ruling=Review.Ruling.PASS, verdict__effective=None).values("verdict")
+    both = Review.objects.filter(ruling=Review.Ruling.FAIL, verdict__in=passed).values("verdict")
+    rows = Review.objects.filter(verdict__in=both).order_by("verdict", "pk")
+    columns = rows.values_list("pk", "verdict", "rater", "stage", "ruling")
+    for verdict, reviews in groupby((_Given(*row) for row in columns), key=attrgetter("verdict")):
+        counting = [review for review in counting_reviews(list(reviews)) if review.ruling in _RULED]
+        is_settled = any(review.stage == Review.Stage.ADJUDICATION for review in counting)
+        if not is_settled and len({review.ruling for review in counting}) > 1:
+            yield verdict
+
+
+def open_to(person: Any) -> list[int]:
+    """Return the open disagreements that this person may settle: they did not review the claim themselves."""
+    found = open_disagreements()
+    own = Review.objects.filter(rater=person.get_username()).exclude(stage=Review.Stage.ADJUDICATION)
+    claims = set(own.values_list("verdict", "verdict__subject"))
+    if not claims or not found:
         return found
-    took_part = Review.objects.filter(
-        rater=person.get_username(), verdict__in=[one.verdict_id for one in found if one.verdict_id in own]
-    ).exclude(stage=Review.Stage.ADJUDICATION)
-    parties = set(took_part.values_list("verdict_id", flat=True))
-    return [one for one in found if one.verdict_id not in parties]
+    verdicts, subjects = {pk for pk, _ in claims}, {subject for _, subject in claims} - {""}
+    subject_of = dict(Verdict.objects.filter(pk__in=found).values_list("pk", "subject"))
+    return [pk for pk in found if pk not in verdicts and subject_of[pk] not in subjects]
 
 
 def _candidates(settled: bool) -> QuerySet[Review, int]:

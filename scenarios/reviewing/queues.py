@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from pydantic import BaseModel, ConfigDict, Field
 
 from scenarios.models import ReviewItem, ReviewQueue, ReviewSlot, Run, Trial, Verdict
-from scenarios.reviewing.disagreements import disagreements
+from scenarios.reviewing.disagreements import open_disagreements
 from scenarios.reviewing.worth import by_worth
 from scenarios.searchable import composed
 
@@ -148,7 +148,7 @@ def _of_kind(rows: QuerySet[Verdict], kind: Kind) -> QuerySet[Verdict]:
         unfound = Q(pk__in=_unfound(rows))
         return rows.filter(unfound | ~Q(error="") | Q(detail__contradiction=True))
     if kind == "disagreeing":
-        return rows.filter(pk__in=[one.verdict_id for one in disagreements(rows)])
+        return rows.filter(pk__in=open_disagreements())
     return rows
 
 

@@ -4,7 +4,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from scenarios.lifecycle import settle
@@ -100,10 +100,15 @@ def next_stage(slot: ReviewSlot, person: Any) -> Review.Stage:
 
 def has_seen(verdict: Verdict, person: Any) -> bool:
     """Return whether a person was shown a judge's ruling on this claim and record."""
+    return _on(verdict).filter(rater=person.get_username()).exists()
+
+
+def _on(verdict: Verdict) -> QuerySet[Review]:
+    """Return all reviews of a claim and record, whichever judge ruled on it."""
     same = Q(verdict=verdict)
     if verdict.subject:
         same |= Q(verdict__subject=verdict.subject)
-    return Review.objects.filter(same, rater=person.get_username()).exists()
+    return Review.objects.filter(same)
 
 
 def is_outdated(verdict: Verdict) -> bool:
@@ -149,8 +154,7 @@ def adjudicate(verdict: Verdict, person: Any, ruling: str, reason: str, *, submi
         raise Refused("an adjudicator rules that the claim holds or does not hold", "ruling")
     if not reason.strip():
         raise Refused("say why: those who are overruled will read it", "reason")
-    own = Review.objects.filter(verdict=verdict, rater=person.get_username()).exclude(stage=Stage.ADJUDICATION)
-    if own.exists():
+    if _on(verdict).filter(rater=person.get_username()).exclude(stage=Stage.ADJUDICATION).exists():
         raise Refused("you reviewed this claim yourself: somebody else has to settle it", "own")
     with transaction.atomic():
         review = _append(verdict, person, Stage.ADJUDICATION, ruling, reason, submit_key=submit_key)

@@ -17,6 +17,7 @@ from scenarios.reviewing import (
     disagreements,
     hold,
     next_stage,
+    open_disagreements,
     open_to,
     progress,
     rule,
@@ -201,11 +202,44 @@ class TestAdjudication:
     def test_it_is_open_to_those_who_took_no_part(self, run: Run, ann: User, ben: User) -> None:
         slot = give(queue_of(run, kind="failed"), ann, "pass")
         assert open_to(ann) == []
-        assert [one.verdict_id for one in open_to(ben)] == [slot.item.verdict_id]
+        assert open_to(ben) == [slot.item.verdict_id]
         adjudicate(slot.item.verdict, ben, "fail", "no", submit_key="k")
         assert adjudicate(slot.item.verdict, ben, "fail", "no", submit_key="k") == Review.objects.last()
         withdraw_adjudication(slot.item.verdict, ben)
         assert len(open_to(ben)) == 1
+
+    def test_judged_again_the_newest_ruling_is_the_one_that_may_be_disputed(
+        self, run: Run, ann: User, ben: User
+    ) -> None:
+        slot = give(queue_of(run, kind="failed"), ann, "pass")
+        old = slot.item.verdict
+        trial = Trial.objects.get(pk=old.trial_id)
+        for verdict in list(trial.verdicts.filter(signal="nl_assertion")):
+            verdict.pk, verdict.scoring = None, 2
+            verdict.save()
+        settle([trial.pk])
+        (newest,) = open_disagreements()
+        assert newest != old.pk
+        # Whoever reviewed the claim under the earlier judge is party to it.
+        assert (open_to(ann), open_to(ben)) == ([], [newest])
+        with pytest.raises(Refused, match="yourself"):
+            adjudicate(Verdict.objects.get(pk=newest), ann, "pass", "because")
+        adjudicate(Verdict.objects.get(pk=newest), ben, "pass", "it says so")
+        assert open_disagreements() == []
+        # A judge that agrees with the people leaves nothing to settle.
+        withdraw_adjudication(Verdict.objects.get(pk=newest), ben)
+        Verdict.objects.filter(pk=newest).update(passed=True)
+        settle([trial.pk])
+        assert open_disagreements() == []
+
+    def test_those_who_differ_among_themselves_wait_however_the_judge_ruled(
+        self, run: Run, ann: User, ben: User
+    ) -> None:
+        queue = queue_of(run, reviews_per_item=2, sample=1)
+        slot = give(queue, ann, "pass")
+        give(queue, ben, "fail")
+        assert open_disagreements() == [slot.item.verdict_id]
+        assert [one.verdict_id for one in disagreements()] == [slot.item.verdict_id]
 
     def test_the_reason_of_a_call_follows_and_comes_back(self, run: Run, ann: User) -> None:
         trial = run.trials.all()[0]
