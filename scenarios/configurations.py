@@ -16,6 +16,7 @@ from scenarios.models import Finding, Run
 PARTIES = ("agent", "caller", "judge")
 _PLAIN = ("channel", "clock", "voice", "fidelity", "strictness", "persona", "min_agent_turns", "strict_match")
 _PARTS = (*PARTIES, *_PLAIN, "limits")
+_IMPORTED = "imported"
 # Of a party and of the limits: what changes no call.
 _IDLE = frozenset({"kind", "key_env", "prompt_price", "completion_price", "concurrency", "max_cost"})
 # How many runs back one looks for those of the same configuration.
@@ -31,8 +32,12 @@ class Changed(NamedTuple):
 
 
 def identity(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what makes a configuration, as flat fields; one that a run does not have is left out."""
-    return dict(_flat({name: config.get(name) for name in _PARTS}, _IDLE))
+    """Return what makes a configuration, as flat fields; one that a run does not have is left out.
+
+    What another tool held and scored is never of one configuration with what was held here, nor with a third tool's.
+    """
+    imported = config.get(_IMPORTED) or {}
+    return dict(_flat({**{name: config.get(name) for name in _PARTS}, _IMPORTED: imported.get("format")}, _IDLE))
 
 
 def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Changed]:
@@ -51,8 +56,12 @@ def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Changed
 def identities(runs: QuerySet[Run]) -> dict[int, dict[str, Any]]:
     """Return the identity of each run by primary key, in one query that leaves the lists of scenarios unread."""
     parts = {f"part_{name}": KT(f"config__{name}") for name in _PARTS}
-    rows = runs.annotate(**parts).values_list("pk", *parts)
-    return {row[0]: identity(dict(zip(_PARTS, map(_read, row[1:]), strict=True))) for row in rows}
+    rows = runs.annotate(**parts, part_imported=KT(f"config__{_IMPORTED}__format"))
+    found = {}
+    for pk, imported, *values in rows.values_list("pk", "part_imported", *parts):
+        read = dict(zip(_PARTS, map(_read, values), strict=True))
+        found[pk] = identity({**read, _IMPORTED: {"format": imported}})
+    return found
 
 
 def sound(runs: QuerySet[Run]) -> QuerySet[Run]:

@@ -75,7 +75,8 @@ def _names(keys: Mapping[int, Mapping[str, Any]]) -> dict[int, str]:
 
 
 def _agent(key: Mapping[str, Any]) -> str:
-    return str(key.get("agent.slug") or key.get("agent.model") or "agent unknown")
+    agent = str(key.get("agent.slug") or key.get("agent.model") or "agent unknown")
+    return f"{agent} (imported, {key['imported']})" if "imported" in key else agent
 
 
 def _name(key: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> str:

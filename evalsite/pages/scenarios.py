@@ -1,7 +1,10 @@
 """What is asked, what must be true, is the task sound."""
 
+from urllib.parse import urlencode
+
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from evalsite import dossier
@@ -71,9 +74,12 @@ def scenario_list(request: HttpRequest, domain: str) -> HttpResponse:
 @require_safe
 def scenario(request: HttpRequest, domain: str, name: str) -> HttpResponse:
     """Show one scenario; ``?show=prompts`` adds what both sides are told."""
+    row = Scenario.objects.filter(name=name, domain=domain).first() if "\0" not in name + domain else None
+    if row is not None and not row.is_registered:
+        # Known from results of other tools, or no longer in its domain: its runs are all there is to show.
+        return redirect(f"{reverse('trends')}?{urlencode({'domain': domain, 'scenario': name})}")
     home = _domain(domain)
     spec = _spec(home, name)
-    row = Scenario.objects.filter(name=name).first()
     known = known_errors_of(spec)
     shows_prompts = request.GET.get("show") == "prompts"
     context = {

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from scenarios.models import Finding, Scenario
+from scenarios.configurations import alike, identities, identity
+from scenarios.models import Finding, Run, Scenario
 from scenarios.trends import trend
 from tests.factories import make_run, make_scenarios
 from tests.scenarios.test_configurations import agent
@@ -81,3 +82,19 @@ def test_queries_do_not_grow_with_the_runs(django_assert_num_queries: Any) -> No
         trend("toy")
     with django_assert_num_queries(3):
         trend("toy", scenarios[0])
+
+
+def test_a_run_of_another_tool_is_never_in_the_series_of_ours() -> None:
+    """Same agent, same settings: the verdicts are another tool's, and the label says so."""
+    scenarios = make_scenarios(2, "tau2_retail")
+    ours = make_run(scenarios, 1, ["pass", "pass"], domain="tau2_retail")
+    theirs = make_run(scenarios, 1, ["fail", "fail"], domain="tau2_retail")
+    Run.objects.filter(pk=theirs.pk).update(config={**ours.config, "imported": {"format": "tau2", "version": "1.0"}})
+
+    found = trend("tau2_retail")
+
+    series = {point.run.pk: point.series for point in found.points}
+    assert series[theirs.pk] == f"{series[ours.pk]} (imported, tau2)"
+    theirs.refresh_from_db()
+    assert alike(theirs) == []
+    assert identity(theirs.config) == identities(Run.objects.filter(pk=theirs.pk))[theirs.pk]

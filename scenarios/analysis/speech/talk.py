@@ -45,11 +45,16 @@ class Talk:
         return sum(overlap.by == by for overlap in self.overlaps)
 
 
-def talk(turns: Iterable[Turn], duration_ms: int) -> Talk:
-    """Return the talk of a call; turns without any length (text) say nothing of time and are left out."""
+def talk(turns: Iterable[Turn], duration_ms: int | None) -> Talk:
+    """Return the talk of a call; turns without any length (text) say nothing of time and are left out.
+
+    A call whose duration nobody knows (files of others may not say) lasts as long as its last turn.
+    """
     spoken = sorted((turn for turn in turns if turn.ended_ms > turn.started_ms), key=lambda turn: turn.started_ms)
     speech = {side: _covered([turn for turn in spoken if turn.side == side]) for side in SIDES}
     gaps = _gaps(spoken)
+    if duration_ms is None:
+        duration_ms = max((turn.ended_ms for turn in spoken), default=0)
     return Talk(
         duration_ms,
         speech,

@@ -11,7 +11,7 @@ from django.utils.html import escape
 from scenarios import catalogue, domains
 from scenarios.models import Scenario
 from scenarios.replay import gold_replay
-from tests.factories import make_run
+from tests.factories import make_run, make_scenario
 
 pytestmark = pytest.mark.django_db
 FRONTDESK = "frontdesk"
@@ -164,3 +164,13 @@ def test_unknown_names_are_named(reader: Client, path: str) -> None:
     response = reader.get(f"/scenarios/{path}")
     assert response.status_code == 404
     assert "There is no domain" in response.content.decode() or "has no scenario" in response.content.decode()
+
+
+def test_a_scenario_that_only_imports_know_leads_to_its_runs(client: Client, viewer: User) -> None:
+    make_run([make_scenario("mock__create_task", "mock", is_registered=False)], 1, ["pass"], domain="mock")
+    client.force_login(viewer)
+    shown = client.get("/scenarios/mock/mock__create_task/", follow=True)
+    assert shown.status_code == 200
+    page = shown.content.decode()
+    assert "mock__create_task" in page
+    assert "The scenario</a>" not in page

@@ -63,3 +63,9 @@ def test_speech_and_silence_never_exceed_the_call() -> None:
         assert found.silence_ms + max(found.speech_ms.values()) <= 10_000
         assert found.silence_ms + sum(found.speech_ms.values()) >= 10_000
         assert all(overlap.duration_ms > 0 for overlap in found.overlaps)
+
+
+def test_a_call_of_unknown_duration_lasts_as_long_as_its_turns() -> None:
+    found = talk([spoken(1, "user", 1000, 3000)], None)
+    assert (found.duration_ms, found.silence_ms) == (3000, 1000)
+    assert talk([], None).duration_ms == 0
