@@ -40,7 +40,7 @@ def imported(folder: Path) -> Run:
 
 def content(trial: Trial) -> bytes:
     with default_storage.open(recording_of(trial)) as file:
-        return file.read()
+        return bytes(file.read())
 
 
 def with_recording(recording: bytes) -> dict[str, Any]:
