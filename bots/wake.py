@@ -56,6 +56,7 @@ def wake_all() -> None:
     wake_lanes()
     wake_imports()
     wake_batches()
+    lifecycle.finish_quarantines()
 
 
 def schedule_wake() -> None:

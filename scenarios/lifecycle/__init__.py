@@ -18,7 +18,13 @@ from scenarios.lifecycle.endings import (
     finish,
     will_retry,
 )
-from scenarios.lifecycle.quarantine import decide_batch, end_canary, release_batch, stored_rulings
+from scenarios.lifecycle.quarantine import (
+    decide_batch,
+    end_canary,
+    finish_quarantines,
+    release_batch,
+    stored_rulings,
+)
 from scenarios.lifecycle.record import FlushReport, NewEvent, flush, look
 from scenarios.lifecycle.rejudging import save_rejudged
 from scenarios.lifecycle.requests import (
@@ -38,6 +44,7 @@ __all__ = [
     "release_batch",
     "end_canary",
     "decide_batch",
+    "finish_quarantines",
     "LEASE_S",
     "MAX_ATTEMPTS",
     "Claim",

@@ -5,11 +5,12 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from scenarios.lifecycle import budget
 from scenarios.lifecycle.rulings import settle
-from scenarios.models import BatchItem, JudgeBatch, Judging
+from scenarios.models import BatchItem, JudgeBatch, Judging, SignalResult
 from scenarios.scoring.canaries import BatchDecision, CanaryRuling, decide
 
 Canaries = JudgeBatch.Canaries
@@ -70,6 +71,23 @@ def release_batch(batch: JudgeBatch, person: Any, reason: str) -> list[int]:
     if not done:
         raise ValueError(f"the batch is not quarantined; its canaries are {batch.get_canaries_display()}")
     return settle(_trials(batch.pk))
+
+
+def finish_quarantines() -> list[int]:
+    """Do what a process that died left undone: decide batches whose canaries are all in, settle calls of decided ones.
+
+    Safe to repeat; woken every minute. Returns the calls whose outcome changed.
+    """
+    waiting = BatchItem.objects.filter(batch=OuterRef("pk"), state=BatchItem.State.QUEUED).exclude(canary="")
+    asked = BatchItem.objects.filter(batch=OuterRef("pk")).exclude(canary="")
+    for batch in JudgeBatch.objects.filter(Exists(asked), ~Exists(waiting), canaries=Canaries.OPEN):
+        decide_batch(batch.pk)
+    claims = SignalResult.objects.filter(signal="nl_assertion", is_gating=True)
+    ruled = claims.filter(trial__judgings__batch__canaries=Canaries.QUARANTINED, judged_state="")
+    counted_out = claims.filter(trial__judgings__batch__canaries=Canaries.RELEASED, state="undecided")
+    left = ruled.filter(state__in=("passed", "failed")).values_list("trial_id", flat=True)
+    back = counted_out.exclude(judged_state="").values_list("trial_id", flat=True)
+    return settle([*left, *back])
 
 
 def stored_rulings(batch_id: int) -> list[CanaryRuling]:
