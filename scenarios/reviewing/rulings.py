@@ -4,7 +4,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from scenarios.lifecycle import settle
@@ -12,8 +12,6 @@ from scenarios.models import Review, ReviewDraft, ReviewQueue, ReviewSlot, Verdi
 from scenarios.reviewing.slots import MAX_COMMENT, hold, keep_draft
 from scenarios.storable import storable
 
-# How many of a person's reviews are looked through for the one to take back.
-_LOOK_BACK = 200
 Stage, Ruling = Review.Stage, Review.Ruling
 RULINGS = (Ruling.PASS, Ruling.FAIL, Ruling.CANNOT_TELL)
 
@@ -105,10 +103,9 @@ def has_seen(verdict: Verdict, person: Any) -> bool:
 
 def _on(verdict: Verdict) -> QuerySet[Review]:
     """Return all reviews of a claim and record, whichever judge ruled on it."""
-    same = Q(verdict=verdict)
-    if verdict.subject:
-        same |= Q(verdict__subject=verdict.subject)
-    return Review.objects.filter(same)
+    if not verdict.subject:
+        return Review.objects.filter(verdict=verdict)
+    return Review.objects.filter(verdict__in=Verdict.objects.filter(subject=verdict.subject))
 
 
 def is_outdated(verdict: Verdict) -> bool:
@@ -136,14 +133,11 @@ def undo(slot: ReviewSlot, person: Any) -> None:
 def last_ruled(queue: ReviewQueue, person: Any) -> ReviewSlot | None:
     """Return the slot of a person's newest ruling in a queue that stands and can be taken back."""
     mine = ReviewSlot.objects.filter(reviewer=person, item__queue=queue).select_related("item__queue", "item__verdict")
-    given = Review.objects.filter(item__queue=queue, reviewer=person).order_by("-pk")
-    passed_over: set[int | None] = set()
-    for item, ruling in given.values_list("item", "ruling")[:_LOOK_BACK]:
-        if item not in passed_over and ruling != Ruling.WITHDRAWN and (slot := mine.filter(item=item).first()):
+    for slot in mine.filter(done_at=None).order_by("-leased_until"):
+        if blind_ruling(slot, person) is not None:
             return slot
-        # Taking back takes all of a person's rulings on an item back, so its newest review tells.
-        passed_over.add(item)
-    return None
+    # Taking back opens a slot again, so the ruling of one that is done stands.
+    return mine.filter(done_at__isnull=False).order_by("-done_at").first()
 
 
 def adjudicate(verdict: Verdict, person: Any, ruling: str, reason: str, *, submit_key: str | None = None) -> Review:
