@@ -9,6 +9,7 @@ from bots.bridge.link import ANSWER_S
 from bots.bridge.state import Call
 from bots.bridge.theirs.preparing import prepare_theirs
 from bots.bridge.theirs.syncing import sync_start
+from bots.standins.model_name import on_voice
 from scenarios.events import PartyPrepared
 from scenarios.launch import FrozenProfile
 from scenarios.sides import SIDES, Side
@@ -42,6 +43,8 @@ async def _prepare_side(call: Call, side: Side) -> PartyPrepared:
     prompt = call.domain.agent_prompt(call.spec) if side == "agent" else call.domain.caller_prompt(told)
     tools = call.environment.tool_schemas(side)
     model = profile.model.replace("{scenario}", call.spec.name)
+    if profile.is_standin and call.config.voice is not None:
+        model = on_voice(model)
     if side in call.theirs:
         await prepare_theirs(call, side, prompt)
         return PartyPrepared(side, profile.slug, model, prompt, tools, profile.is_standin, "theirs")

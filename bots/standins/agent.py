@@ -12,6 +12,9 @@
 * ``silent``: greets, asks who is calling, and never says another word.
 * ``careless``: one of these by a hash of the scenario's name, faithful for most.
 
+On the voice channel the codes and numbers that the caller is told (order numbers, zip codes) come from what the agent
+heard, the other arguments from the gold: ``bots.standins.hearing``.
+
 Where a behaviour does not apply to a scenario (there is no write to skip, none takes an argument, nothing is to be
 said), the agent is faithful.
 """

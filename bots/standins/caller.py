@@ -2,13 +2,15 @@
 
 It tells its reason sentence by sentence, says who it is when asked, agrees when asked to, does not remember what its
 brief says it does not know, and says goodbye when the agent does. How far it has come is read from what it said itself;
-the agent's words only steer by broad cues ("go ahead", "anything else"), so a misheard sentence cannot derail it.
+the agent's words only steer by broad cues ("go ahead", "anything else"), so a misheard sentence cannot derail it. On
+the voice channel it spells what is an identifier, and says again the line that has one when the agent missed it.
 """
 
 import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from bots.standins.aloud import aloud
 from bots.standins.wire import ChatRequest, Reply
 from scenarios.domains.base import CallerBrief
 
@@ -24,6 +26,7 @@ _GOODBYE = "Thank you very much for your help. Goodbye."
 _NO_MORE = "No, that is everything. Thank you for your help."
 _AGREE = "Yes, that is right. Please go ahead."
 _REPEAT = re.compile(r"\b(repeat that|say that again|did not (catch|understand)|didn't (catch|understand))", re.I)
+_NOT_CAUGHT = re.compile(r"\b(?:did not|didn't) catch the ([\w ]+)", re.I)
 _GOODBYE_CUE = re.compile(r"\bgood ?bye\b", re.I)
 _MORE_CUE = re.compile(r"\banything else\b", re.I)
 _CONSENT_CUE = re.compile(
@@ -60,6 +63,17 @@ class Part:
     identity: str
     forgotten: str
 
+    def aloud(self) -> "Part":
+        """Return it as it is said on the telephone, identifiers spelled."""
+        return Part(aloud(self.opening), tuple(map(aloud, self.reasons)), aloud(self.identity), self.forgotten)
+
+    def about(self, words: str) -> str | None:
+        """Return the line that spells an identifier and has most of some words; None when none has any of both."""
+        wanted = set(words.lower().split())
+        lines = [line for line in (self.opening, *self.reasons, self.identity) if aloud(line) != line]
+        shared = [len(wanted & set(re.findall(r"\w+", line.lower()))) for line in lines]
+        return lines[shared.index(max(shared))] if any(shared) else None
+
 
 @lru_cache(maxsize=2048)
 def part(brief: CallerBrief) -> Part:
@@ -80,12 +94,16 @@ def first_person(text: str) -> str:
     return re.sub(r"(^|[.!?]\s+)([a-z])", lambda match: match[1] + match[2].upper(), text)
 
 
-def reply(brief: CallerBrief, request: ChatRequest) -> Reply:
-    """Return the caller's next line."""
+def reply(brief: CallerBrief, request: ChatRequest, *, spells: bool = False) -> Reply:
+    """Return the caller's next line; ``spells``: on the voice channel, identifiers as they are spoken."""
     lines = part(brief)
     said = request.texts("assistant")
-    heard = request.texts("user")
-    return Reply(_line(lines, said, heard[-1] if heard else ""))
+    heard = (request.texts("user") or [""])[-1]
+    if not spells:
+        return Reply(_line(lines, said, heard))
+    missed = _NOT_CAUGHT.search(heard)
+    again = lines.about(missed[1]) if missed else None
+    return Reply(aloud(again) if again else _line(lines.aloud(), said, heard))
 
 
 def _line(lines: Part, said: list[str], heard: str) -> str:

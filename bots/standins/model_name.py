@@ -1,7 +1,9 @@
 """What a stand-in does is written in its model name: ``standin-<behaviour>[+<option>[=<value>]...][:<scenario>]``.
 
 ``standin-faithful:tau2_retail__24`` plays the agent of that scenario, ``standin-judge+wrong-count`` a judge that loses
-a verdict. The whole name travels with every request, so the endpoint keeps no conversation.
+a verdict. ``+voice``, which the bridge adds (``on_voice``), is a party on the voice channel: it spells identifiers, and
+an agent takes them from what it heard (``bots.standins.hearing``). The whole name travels with every request, so the
+endpoint keeps no conversation.
 """
 
 from collections.abc import Mapping
@@ -25,7 +27,7 @@ BEHAVIOURS = (*AGENTS, "caller", "judge")
 FAULTS = ("429", "500", "outage", "cut", "empty", "long", "badjson", "unknown-tool", "slow", "ttft")
 JUDGE_FAULTS = ("garbage", "wrong-count", "string-booleans", "obeys-injection", "contrary")
 # ``careless+share=0.25``: the part of the scenarios in which the careless agent fails.
-OPTIONS = ("share",)
+OPTIONS = ("share", "voice")
 _NEEDS_NUMBER = ("slow", "ttft", "share")
 _TAKES_NUMBER = ("429", "500", "outage", "cut", "empty", *_NEEDS_NUMBER)
 
@@ -61,6 +63,17 @@ def parse(model: str) -> StandIn:
     # A profile's unfilled "{scenario}" is what a preflight request sends.
     named = "" if scenario == "{scenario}" else scenario
     return StandIn(behaviour, named, dict(_option(suffix, model) for suffix in suffixes))
+
+
+def on_voice(model: str) -> str:
+    """Return a stand-in's model name as its party on a voice call asks for it; any other name unchanged.
+
+    >>> on_voice("standin-caller:tau2_retail__44")
+    'standin-caller+voice:tau2_retail__44'
+    """
+    head, colon, scenario = model.partition(":")
+    is_due = head.startswith(PREFIX) and "voice" not in head.split("+")[1:]
+    return f"{head}+voice{colon}{scenario}" if is_due else model
 
 
 def _option(suffix: str, model: str) -> tuple[str, float | None]:

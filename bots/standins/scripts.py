@@ -4,7 +4,9 @@ from functools import lru_cache
 
 from bots.standins import caller, errands, judge
 from bots.standins.agent import DEFAULT_SHARE, SCRIPTS, careless_choice
+from bots.standins.aloud import aloud
 from bots.standins.cue import UnknownScenario, cue
+from bots.standins.hearing import ear
 from bots.standins.model_name import parse
 from bots.standins.steps import Script, Step, Use
 from bots.standins.wire import ChatRequest, Reply
@@ -23,7 +25,13 @@ def answer(request: ChatRequest) -> Reply:
         return Reply(f"The stand-in {standin.behaviour} is ready.")
     if standin.behaviour == "caller":
         scene = cue(standin.scenario)
-        reply = errands.reply(scene, request) or caller.reply(scene.spec.caller, request)
+        spells = "voice" in standin.options
+        reply = errands.reply(scene, request) or caller.reply(scene.spec.caller, request, spells=spells)
+    elif "voice" in standin.options:
+        listening = ear(caller.part(cue(standin.scenario).spec.caller))
+        reply = script(request.model).reply(request.position - listening.asked(request))
+        reply = listening.taken(reply, request)
+        reply = Reply(aloud(reply.text), reply.tool_calls)
     else:
         reply = script(request.model).reply(request.position)
     if "long" in standin.options and request.position == 1:

@@ -113,3 +113,32 @@ def test_every_scenario_has_a_caller_who_speaks_as_itself(name: str, request: py
     assert all(played.opening.startswith("Hello. ") and len(played.opening) > 12 for played in lines)
     spoken = [text for played in lines for text in (played.opening, *played.reasons, played.identity)]
     assert [text for text in spoken if text.startswith(("You ", "Your "))] == []
+
+
+def spoken(heard: str, said: tuple[str, ...] = ("Hello.",)) -> str:
+    brief = CallerBrief(goal="You want to return order #W12. It is W1234567.", known_info="Your zip code is 12345.")
+    messages = [Message("system", "You are a caller.")]
+    for own in said:
+        messages += [Message("user", "Go on."), Message("assistant", own)]
+    request = ChatRequest("standin-caller+voice:x", (*messages, Message("user", heard)), False, False, 0)
+    return caller.reply(brief, request, spells=True).text
+
+
+def test_on_the_telephone_it_spells() -> None:
+    assert spoken("May I have your name, please?") == "My zip code is one, two, three, four, five."
+    assert spoken("Go on.") == "It is W, one, two, three, four, five, six, seven."
+    assert spoken("Your zip?", said=("Hello.", "My zip code is one, two, three, four, five.")) == (
+        "I am sorry, I do not remember that."
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "line"),
+    [
+        ("I am sorry, I did not catch the zip. Could you spell it for me, please?", "My zip code is one, two, three"),
+        ("I'm sorry, I didn't catch the order ID, could you spell it?", "Hello. I want to return order hash, W, one"),
+        ("I did not catch the whole thing.", "Hello."),  # of nothing it has: what it said last
+    ],
+)
+def test_asked_again_it_says_the_line_that_spells_it(asked: str, line: str) -> None:
+    assert spoken(asked).startswith(line)

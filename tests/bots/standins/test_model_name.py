@@ -2,7 +2,7 @@
 
 import pytest
 
-from bots.standins.model_name import AGENTS, BEHAVIOURS, UnknownModel, parse
+from bots.standins.model_name import AGENTS, BEHAVIOURS, UnknownModel, on_voice, parse
 
 
 @pytest.mark.parametrize("behaviour", BEHAVIOURS)
@@ -51,3 +51,16 @@ def test_a_wrong_name_is_refused_with_the_wrong_part_and_the_remedy(model: str, 
     assert part in str(caught.value)
     assert remedy in str(caught.value)
     assert repr(model) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("model", "spoken"),
+    [
+        ("standin-faithful:toy__1", "standin-faithful+voice:toy__1"),
+        ("standin-careless+share=0.5:toy__1", "standin-careless+share=0.5+voice:toy__1"),
+        ("standin-caller+voice:toy__1", "standin-caller+voice:toy__1"),
+        ("gpt-4o:latest", "gpt-4o:latest"),
+    ],
+)
+def test_a_party_on_the_voice_channel_is_named_so(model: str, spoken: str) -> None:
+    assert on_voice(model) == spoken
