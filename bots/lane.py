@@ -12,8 +12,8 @@ import random
 import signal
 import socket
 import time
-from collections.abc import Awaitable, Callable
-from typing import NamedTuple
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, NamedTuple
 from uuid import UUID, uuid4
 
 from django.utils import timezone
@@ -26,6 +26,7 @@ from scenarios.lifecycle import Claim, JudgeWork, TrialFacts
 from scenarios.models import Lane as LaneRow
 from scenarios.scoring.evidence import Evidence
 from scenarios.scoring.results import Decision, SignalResult
+from scenarios.voice_capacity import VoiceRoom
 
 IDLE_S = 0.5  # how often a lane with free places looks for work
 LINGER_S = 5.0  # an idle lane stays this long, so that the next run starts at once
@@ -72,7 +73,8 @@ class Lane:
         self._score = score
         self._ends_at = time.monotonic() + (BUDGET_S if budget_s is None else budget_s)
         self._linger_s = LINGER_S if linger_s is None else linger_s
-        self._tasks: set[asyncio.Task[None]] = set()
+        # With the configuration of the call; {} where it is scored only.
+        self._tasks: dict[asyncio.Task[None], Mapping[str, Any]] = {}
         self._stopping = asyncio.Event()
 
     def stop(self) -> None:
@@ -118,8 +120,8 @@ class Lane:
                 done, _ = await asyncio.wait(
                     {*self._tasks, *keepers, stopping}, timeout=IDLE_S, return_when=asyncio.FIRST_COMPLETED
                 )
+                self._tasks = {task: config for task, config in self._tasks.items() if task not in done}
                 for task in done - {stopping}:
-                    self._tasks.discard(task)
                     task.result()  # an attempt handles its own errors: what is left is a fault of the lane
         finally:
             stopping.cancel()
@@ -128,11 +130,12 @@ class Lane:
         free = self.width - len(self._tasks)
         if free <= 0 or time.monotonic() > self._ends_at:
             return
-        for claim in await self.recorder.in_thread(lifecycle.claim, free):
+        voice = VoiceRoom.of_lane(self.width, list(self._tasks.values()))
+        for claim in await self.recorder.in_thread(lifecycle.claim, free, voice):
             record = self.recorder.open(claim)
             task = asyncio.create_task(self._attempt(record), name=f"trial {claim.trial_id}")
             record.task = task
-            self._tasks.add(task)
+            self._tasks[task] = {} if claim.only_scoring else claim.config
 
     async def _is_over(self, idle_since: float) -> bool:
         """Return whether the idle lane may end. Marks itself ended first, so that a launch meanwhile is not missed."""

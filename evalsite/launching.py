@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from evalsite.filters import tags_of
 from evalsite.launching_voice import VOICE_OPTIONS, VoiceFields, voice_config, voice_like
-from scenarios import catalogue
+from scenarios import catalogue, voice_capacity
 from scenarios.analysis.intervals import Interval, forecast
 from scenarios.foresight import Foresight, Measured, foresee
 from scenarios.launch import FrozenProfile, Limits, RunConfig, check_conditions, expand, kept_limits
@@ -114,7 +114,7 @@ class LaunchForm(VoiceFields):
         rows = Scenario.objects.filter(domain=chosen, is_registered=True)
         personas = rows.exclude(persona_name="").order_by("persona_name").values_list("persona_name", flat=True)
         self.choose_speech()
-        self.choose_acoustics(usable.get(chosen))
+        self.choose_acoustics(usable.get(str(chosen)))
         self._choices("domain", [(name, domain.title) for name, domain in usable.items()])
         self._choices("tags", [(tag, tag) for tag in tags_of(rows)])
         self._choices("persona", [("", "any"), *((name, name) for name in personas.distinct())])
@@ -185,6 +185,7 @@ class Prospect:
     interval: Interval | None
     at_once: int
     known: Foresight
+    voice: voice_capacity.Limit | None = None  # of this machine, for a voice run
 
     @property
     def duration_s(self) -> float | None:
@@ -228,6 +229,7 @@ def prospect(config: RunConfig) -> Prospect:
         interval=forecast(len(config.scenarios), config.trials),
         at_once=min(calls, places, kept_limits(config).concurrency or places),
         known=foresee(config),
+        voice=voice_capacity.limit(config.clock) if config.clock else None,
     )
 
 

@@ -1,6 +1,5 @@
 """Settings of the site: the only reader of the environment, safe by default."""
 
-import os
 import secrets
 from pathlib import Path
 from typing import Any
@@ -123,9 +122,10 @@ PARTY_USER_URL = env.str("PARTY_USER_URL", "ws://127.0.0.1:8766")
 STANDIN_URL = env.str("STANDIN_URL", "http://127.0.0.1:8767/v1")
 # A TOML file of speech services that voice runs can choose by name (scenarios.speech_services).
 SPEECH_SERVICES = env.str("SPEECH_SERVICES", "")
-# Voice calls of a run at once, where the run does not say: recognition and synthesis are work for the processor.
-VOICE_LOCKSTEP_CALLS = env.int("VOICE_LOCKSTEP_CALLS", 2 * (os.cpu_count() or 1))
-VOICE_REALTIME_CALLS = env.int("VOICE_REALTIME_CALLS", os.cpu_count() or 1)
+# Voice calls at once on this machine; 0: as manage.py voice_capacity measured, else by the cores
+# (scenarios.voice_capacity).
+VOICE_LOCKSTEP_CALLS = env.int("VOICE_LOCKSTEP_CALLS", 0)
+VOICE_REALTIME_CALLS = env.int("VOICE_REALTIME_CALLS", 0)
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},

@@ -15,6 +15,7 @@ from django.utils import timezone
 from scenarios import domains
 from scenarios.lifecycle import LEASE_S
 from scenarios.models import Lane, Profile, Run, Trial, TrialEvent
+from scenarios.voice_capacity import Capacity, Limit, limit, measured
 
 CONNECT_S = 0.3
 
@@ -72,6 +73,8 @@ class System:
     free_bytes: int
     # Domain title and, when it cannot be used, why and what to do.
     domains: list[tuple[str, str | None]]
+    voice: list[Limit]
+    voice_measured: Capacity | None
 
 
 def look() -> System:
@@ -95,6 +98,8 @@ def look() -> System:
         folder=str(folder),
         free_bytes=shutil.disk_usage(folder).free,
         domains=[(domain.title, domain.missing_data()) for domain in domains.load().values()],
+        voice=[limit("lockstep"), limit("realtime")],
+        voice_measured=measured(),
     )
 
 

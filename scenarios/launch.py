@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from scenarios import catalogue
+from scenarios import catalogue, voice_capacity
 from scenarios.domains import load
 from scenarios.lifecycle import cost_of
 from scenarios.models import Run, Scenario, Trial
@@ -241,8 +241,9 @@ def kept_limits(config: RunConfig) -> Limits:
         return config.limits
     if any(profile.tools_run == "theirs" for profile in (config.agent, config.caller)):
         return config.limits.model_copy(update={"concurrency": 1})
-    at_once = {"lockstep": settings.VOICE_LOCKSTEP_CALLS, "realtime": settings.VOICE_REALTIME_CALLS}
-    return config.limits.model_copy(update={"concurrency": at_once[config.clock]}) if config.clock else config.limits
+    if config.clock is None:
+        return config.limits
+    return config.limits.model_copy(update={"concurrency": voice_capacity.limit(config.clock).calls})
 
 
 def expand(domain: str, names: Sequence[str]) -> list[ScenarioRef]:

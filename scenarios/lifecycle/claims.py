@@ -15,6 +15,7 @@ from scenarios.lifecycle import budget
 from scenarios.lifecycle.record import NewEvent, as_row, note, unstored
 from scenarios.lifecycle.withdrawal import end_unheld
 from scenarios.models import Run, Trial, TrialEvent
+from scenarios.voice_capacity import VoiceRoom
 
 LEASE_S = 30.0
 MAX_ATTEMPTS = 3
@@ -45,8 +46,8 @@ class Claim:
     only_scoring: bool = False
 
 
-def claim(width: int) -> list[Claim]:
-    """Take up to ``width`` waiting trials, oldest run first.
+def claim(width: int, voice: VoiceRoom | None = None) -> list[Claim]:
+    """Take up to ``width`` waiting trials, oldest run first; of voice calls as many as ``voice`` has room for.
 
     Paused and cancelled runs are passed over; no run gets more calls at once than its own limit. Trials whose lease
     ran out are given back first.
@@ -57,7 +58,11 @@ def claim(width: int) -> list[Claim]:
     for run in Run.objects.filter(Exists(waiting)).order_by("launched_at", "pk"):
         if len(taken) >= width:
             break
-        taken += _take(run, width - len(taken))
+        places = width - len(taken)
+        found = _take(run, places if voice is None else voice.fit(run.config, places))
+        if voice is not None:
+            voice.take(run.config, sum(not one.only_scoring for one in found))
+        taken += found
     return taken
 
 

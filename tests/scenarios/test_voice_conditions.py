@@ -44,7 +44,7 @@ def test_each_trial_and_direction_has_its_own_dice_and_the_same_whenever_it_is_h
 def test_names_stand_for_conditions_and_conditions_for_names(line: str, behaviour: str) -> None:
     found = chosen(line, behaviour, 3)
     assert (found is None) == ((line, behaviour) == ("clean", "waits"))
-    stored = found and found.model_dump(mode="json")
+    stored = found.model_dump(mode="json") if found else None
     assert names_of(stored) == (line, behaviour, 3 if found else 1)
 
 

@@ -5,6 +5,7 @@ time; turns are what was spoken between a first sound and the party's word that 
 """
 
 import asyncio
+import re
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -38,6 +39,13 @@ from scenarios.sides import SIDES, Side
 TICK_S = TICK_MS / 1000
 # A tick that is later than this was late: the jitter of both ends can no longer be told from silence.
 LATE_S = TICK_S
+_TICKS_NOTE = re.compile(r"(?P<late>\d+) of (?P<ticks>\d+) audio ticks came")
+
+
+def read_ticks(note: str) -> tuple[int, int] | None:
+    """Return the audio ticks and the late ones that a call's closing note tells of; None for any other note."""
+    found = _TICKS_NOTE.match(note)
+    return (int(found["ticks"]), int(found["late"])) if found else None
 
 
 class Realtime:

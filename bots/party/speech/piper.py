@@ -5,6 +5,7 @@ differs: recognition stays as good.
 """
 
 import asyncio
+import os
 import threading
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ _PITCHES = {"joe": 1.0, "joe-high": 1.12}
 _ONE_AT_A_TIME = threading.Lock()
 _LOADING = threading.Lock()  # calls that begin at once share one model
 # What a stand-in says again and again: half an hour of speech.
-_CACHE = SpeechCache(max_bytes=60 * 2**20)
+_CACHE = SpeechCache(max_bytes=int(os.environ.get("SPEECH_CACHE_BYTES", 60 * 2**20)))
 
 
 def shared_model() -> Any:
