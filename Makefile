@@ -15,7 +15,7 @@ export PYTHONDONTWRITEBYTECODE =
 help:  ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-demo: .venv/runtime  ## Install, fetch benchmark files, serve the site with two rehearsal sweeps to look at
+demo: .venv/runtime $(if $(VOICE),.venv/voice)  ## Install, fetch benchmark files, serve the site with rehearsals to look at (VOICE=1: a spoken call too)
 	@$(MANAGE) fetch_benchmarks --domain tau2_retail || echo "Going on without those files."
 	@$(MANAGE) demo --address http://127.0.0.1:$(PORT)
 	@$(MANAGE) serve --port $(PORT)
@@ -68,9 +68,13 @@ clean:  ## Remove the environment and caches (never data/)
 	$(call install,.)
 	@touch $@
 
+.venv/voice: .venv/bin/python pyproject.toml  # speech: piper-tts is under the GPL-3.0
+	$(call install,.[voice])
+	@touch $@ .venv/runtime
+
 .venv/dev: .venv/bin/python pyproject.toml
 	$(call install,.[dev])
-	@touch $@ .venv/runtime
+	@touch $@ .venv/runtime .venv/voice
 
 define install
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==0.13.9 \

