@@ -104,17 +104,17 @@ def _spread(cells: Mapping[tuple[int, int], int]) -> tuple[list[_Logs], list[flo
     most = max((trials for _, trials in cells), default=1)
     steps = max(40, 8 * (isqrt(most) + 1))  # finer than the noise of the most repeated scenario
     grid = [(_log(step / steps), _log(1 - step / steps)) for step in range(steps + 1)]
-    likely = [(count, _likelihood(grid, *cell)) for cell, count in sorted(cells.items())]
+    ordered = sorted(cells.items())
+    rows = [_likelihood(grid, *cell) for cell, _ in ordered]
+    columns = list(zip(*rows, strict=True)) or [()] * len(grid)
     flat = 1 / len(grid)
     weights = [flat] * len(grid)
     everything = sum(cells.values()) + 1
     for _ in range(_ROUNDS):
-        gained = [flat] * len(grid)
-        for count, row in likely:
-            joint = list(map(mul, weights, row))
-            share = count / sum(joint)
-            gained = [have + share * more for have, more in zip(gained, joint, strict=True)]
-        weights = [have / everything for have in gained]
+        # Two products of the matrix with a vector; this is most of what a comparison costs.
+        shares = [count / sum(map(mul, weights, row)) for (_, count), row in zip(ordered, rows, strict=True)]
+        gained = [sum(map(mul, shares, column)) for column in columns]
+        weights = [(flat + have * more) / everything for have, more in zip(weights, gained, strict=True)]
     return grid, weights
 
 
