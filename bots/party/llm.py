@@ -69,6 +69,8 @@ class PartyLLM(OpenAILLMService):
         self.raw_arguments: dict[str, str] = {}
         # Awaited before each request: a voice party first says what it heard.
         self.before_asking: Callable[[LLMContext], Awaitable[None]] | None = None
+        # What of a reply is for the other side: a voice party speaks no markers of a model's template.
+        self.spoken: Callable[[str], str] = str
         super().__init__(
             api_key=key,
             base_url=endpoint.base_url,
@@ -89,8 +91,8 @@ class PartyLLM(OpenAILLMService):
         reply = await self._insist(context)
         self._name_calls(reply)
         self._tracker.replied(reply, (time.monotonic() - started) * 1000)
-        if reply.text:
-            await self._push_llm_text(reply.text)
+        if said := self.spoken(reply.text):
+            await self._push_llm_text(said)
         if reply.calls:
             await self.run_function_calls([self._function_call(call, context) for call in reply.calls])
 

@@ -35,6 +35,7 @@ from pipecat.turns.user_start import BaseUserTurnStartStrategy, VADUserTurnStart
 from pipecat.turns.user_stop import SpeechTimeoutUserTurnStopStrategy
 from pipecat.turns.user_turn_strategies import UserTurnStrategies
 
+from bots.bridge.said import clean
 from bots.party.backchannels import BackchannelTurnStart
 from bots.party.pipeline import PartyCall
 from bots.party.preparation import Preparation
@@ -85,6 +86,11 @@ class _Transport(FastAPIWebsocketTransport):
         self._output = output(self, self._client, self._params, name=self._output_name)
 
 
+def _speakable(text: str) -> str:
+    """Return a reply without reasoning and markers, which would be read out."""
+    return clean(text)[0]
+
+
 class VoiceCall(PartyCall):
     """A pipeline with speech, built from a preparation, that lives as long as its socket."""
 
@@ -99,6 +105,7 @@ class VoiceCall(PartyCall):
         self._given: list[str] = []
         super().__init__(websocket, preparation, key)
         self._llm.before_asking = self._before_asking
+        self._llm.spoken = _speakable
         self._worker.add_event_handler("on_pipeline_error", self._on_error)
 
     def _build_transport(self, websocket: WebSocket) -> FastAPIWebsocketTransport:
