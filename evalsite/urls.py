@@ -122,6 +122,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("runs/<int:run>/trials/<str:scenario>/<int:number>/prompts/", trials.trial_prompts, name="trial-prompts"),
     path("runs/<int:run>/trials/<str:scenario>/<int:number>/judging/", trials.trial_judging, name="trial-judging"),
     path("runs/<int:run>/trials/<str:scenario>/<int:number>/audio.wav", listen.trial_audio, name="trial-audio"),
+    path(
+        "runs/<int:run>/trials/<str:scenario>/<int:number>/identifiers/",
+        listen.trial_identifiers,
+        name="trial-identifiers",
+    ),
     path("runs/<int:run>/trials/<str:scenario>/<int:number>/peaks.json", listen.trial_peaks, name="trial-peaks"),
     path("runs/<int:run>/trials/<str:scenario>/<int:number>/hang-up/", trials.trial_hang_up, name="trial-hang-up"),
     path(
