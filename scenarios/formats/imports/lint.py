@@ -9,6 +9,7 @@ from datetime import datetime
 
 from scenarios.formats.imports.comparison import Rescored
 from scenarios.formats.imports.records import ImportedRun, ImportedTrial, Severity
+from scenarios.sides import SIDES
 
 # A voice call whose ticks and stated duration differ by more than this share is doubtful.
 _AUDIO_TOLERANCE = 0.1
@@ -48,6 +49,7 @@ class Lint:
             *_of_verdict(call, replayed),
             *_of_checks(call, replayed),
             *_of_times(call),
+            *_of_recordings(call),
             *_of_ids(call),
         )
         for finding in found:
@@ -189,6 +191,16 @@ def _of_times(call: ImportedTrial) -> Iterator[_Found]:
                 "audio_length",
                 f"the transcript goes on to {max(spoken) / 1000:.0f} s, the audio to {audio_s:.0f} s",
             )
+
+
+def _of_recordings(call: ImportedTrial) -> Iterator[_Found]:
+    """Yield recordings that end before what they are said to hold."""
+    for audio in call.audio:
+        sides = audio.sides or SIDES
+        last = max((turn.ended_ms or 0 for turn in call.turns if turn.side in sides), default=0)
+        if last > 1000 * audio.duration_s * (1 + _AUDIO_TOLERANCE):
+            text = f"the transcript goes on to {last / 1000:.0f} s, {audio.name} to {audio.duration_s:.0f} s"
+            yield "warning", "audio_length", text
 
 
 def _settings_of(call: ImportedTrial) -> dict[str, str]:

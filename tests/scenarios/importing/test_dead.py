@@ -1,5 +1,6 @@
 """Imports whose worker died: noticed, taken out, told; and one that only seemed dead stores nothing more."""
 
+import shutil
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from scenarios import importing
+from scenarios.formats.imports.everything import open_all
 from scenarios.importing import clear_away, files, import_path, import_waiting, keep_upload, stop_import, uploads
 from scenarios.importing.files import DEAD_AFTER
 from scenarios.models import ImportedFile, Run
@@ -18,6 +20,7 @@ from tests.scenarios.importing.test_uploads import OPTIONS, as_json, left
 
 # The package has a function of this name.
 STORE = import_module("scenarios.importing.store")
+NOTHING: dict[str, Any] = {}
 pytestmark = pytest.mark.django_db
 
 
@@ -40,7 +43,7 @@ def die_while_reading(monkeypatch: pytest.MonkeyPatch, file: ImportedFile) -> No
         # Whatever would tidy up belongs to the process that is gone.
         context.setattr(STORE._Storing, "_close", killed)
         context.setattr(STORE._Storing, "withdraw", lambda self: None)
-        context.setattr(uploads.shutil, "rmtree", lambda *_, **__: None)
+        context.setattr(shutil, "rmtree", lambda *_, **__: None)
         with pytest.raises(Killed):
             importing.import_upload(file.pk)
     silent = timezone.now() - 2 * DEAD_AFTER
@@ -124,11 +127,10 @@ def test_waiting_uploads_are_read_one_after_the_other_by_one_worker() -> None:
 
 def test_a_stop_while_the_file_is_measured_is_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     file = upload()
-    opened = uploads.open_all
 
     def meanwhile(paths: Any) -> Any:
         assert stop_import(ImportedFile.objects.get(pk=file.pk))
-        return opened(paths)
+        return open_all(paths)
 
     monkeypatch.setattr(uploads, "open_all", meanwhile)
     (result,) = importing.import_upload(file.pk)
@@ -144,7 +146,7 @@ def test_a_defect_of_ours_ends_one_file_with_a_line_and_no_other(
 ) -> None:
     path = write(tmp_path, results([simulation()]))
     with monkeypatch.context() as context:
-        context.setattr(STORE, "rows_of", lambda *_: {}["missing"])
+        context.setattr(STORE, "rows_of", lambda *_: NOTHING["missing"])
         broken = import_path(path)
 
     assert broken.result == "refused"

@@ -1,11 +1,14 @@
 """What the lint says of a run's calls: each finding from the smallest file that has it."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from scenarios.formats.imports.lint import Lint, LintFinding, result_vector
+from scenarios.formats.imports.records import ImportedAudio, ImportedTurn
+from scenarios.sides import Side
 from tests.scenarios.formats.imports.files import answer, call, imported, results, simulation, task
 
 
@@ -125,3 +128,21 @@ def test_errors_come_first(tmp_path: Path) -> None:
 def test_result_vectors_do_not_depend_on_the_order() -> None:
     assert result_vector({"a": "pass", "b": "fail"}) == result_vector({"b": "fail", "a": "pass"})
     assert result_vector({"a": "pass"}) != result_vector({"a": "fail"})
+
+
+@pytest.mark.parametrize(
+    ("sides", "seconds", "expected"),
+    [(("agent",), 10.0, True), (("agent",), 12.0, False), (("user",), 1.0, False), ((), 10.0, True)],
+)
+def test_a_recording_that_ends_before_its_transcript(
+    tmp_path: Path, sides: tuple[Side, ...], seconds: float, expected: bool
+) -> None:
+    """A channel is measured by the turns of its own side; one with both mixed by all."""
+    run, (held,) = imported(tmp_path, results([simulation()]))
+    audio = ImportedAudio(Path("a.wav"), "a.wav", max(1, len(sides)), 8000, 2, seconds, 1, sides)
+    turns = (ImportedTurn("agent", "Hello", started_ms=9000, ended_ms=12_000), ImportedTurn("user", "Hi", ended_ms=500))
+    found = Lint(run)
+    found.see(replace(held, audio=(audio,), turns=turns), "not asked for")
+
+    named = [one.text for one in found.findings() if one.code == "audio_length"]
+    assert named == (["the transcript goes on to 12 s, a.wav to 10 s"] if expected else [])
