@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from scenarios.events import ContextPulled, LatencyMeasured, PartyPrepared, UsageReported
+from scenarios.events import ContextPulled, LatencyMeasured, PartyPrepared, TurnEnded, UsageReported
 from scenarios.formats.reference_records import TrialExport, redacted
 from scenarios.scoring.evidence import StoredEvent
 
@@ -17,12 +17,19 @@ _ELSEWHERE: Mapping[str, tuple[str, ...]] = {
 
 
 def bridge_log(events: Iterable[StoredEvent]) -> Iterator[str]:
-    """Yield ``bridge_log.txt``: each event of all attempts with its number, its time in its attempt, side and data."""
+    """Yield ``bridge_log.txt``: each event of all attempts with its number, its time in its attempt, side and data.
+
+    What a side's recognition made of a turn has a line of its own, tagged STT, after the turn of the other side.
+    """
     for event in events:
         tag = "METRICS" if event.kind in _METRICS else "EVENT"
         side = f"[{event.side}] " if event.side else ""
         data = {name: value for name, value in event.data.items() if name not in _ELSEWHERE.get(event.kind, ())}
         yield f"#{event.seq} {event.at_ms / 1000:.3f}s {side}{tag} {event.kind} {_line(redacted(data))}\n"
+        if event.kind == TurnEnded.kind and event.data.get("heard") is not None:
+            listener = "agent" if event.side == "user" else "user"
+            heard = {"turn": event.data["turn"], "text": event.data["heard"]}
+            yield f"#{event.seq} {event.at_ms / 1000:.3f}s [{listener}] STT {_line(redacted(heard))}\n"
 
 
 def evaluation_line(trial: TrialExport) -> str:

@@ -125,17 +125,20 @@ def judge_file(trial: TrialExport) -> dict[str, Any] | None:
 
 
 def latencies(trial: TrialExport) -> list[dict[str, Any]]:
-    """Return the agent's response times with what was said before and in the turn."""
+    """Return the agent's response times with what was said before and in the turn.
+
+    The reference measures from the end of the caller's speech: one a stop of the caller, so none for the greeting.
+    """
     turns = {(turn.side, turn.turn): turn for turn in trial.call.turns.values()}
     asked = [turn for turn in trial.call.turns.values() if turn.side == "user"]
     rows = []
     for row in trial.call.latencies:
-        if row.side == "agent":
+        before = [turn for turn in asked if turn.turn < row.turn]
+        if row.side == "agent" and before:
             answer = turns.get(("agent", row.turn))
-            before = [turn for turn in asked if turn.turn < row.turn]
             rows.append(
                 {
-                    "user_transcript": text_of(before[-1]) if before else "",
+                    "user_transcript": text_of(before[-1]),
                     "agent_transcript": text_of(answer) if answer else "",
                     "latency_ms": row.response_ms,
                 }

@@ -78,7 +78,6 @@ class _Folder:
             for text in _chunks(parts):
                 file.write(text)
 
-
     def copy(self, name: str, file: IO[bytes]) -> None:
         path = self._root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -97,7 +96,6 @@ class _Zip:
         with self._archive.open(f"{self._folder}/{name}", "w") as entry:
             for text in _chunks(parts):
                 entry.write(text.encode())
-
 
     def copy(self, name: str, file: IO[bytes]) -> None:
         with self._archive.open(f"{self._folder}/{name}", "w") as entry:
@@ -243,11 +241,15 @@ def _hashes(trial: TrialExport) -> str:
 def _conversation(trial: TrialExport) -> str:
     waits = {row.turn: row.response_ms for row in trial.call.latencies if row.side == "agent"}
     lines = [f"Scenario: {trial.scenario}", f"Trial: {trial.number}", ""]
+    asked_ms: int | None = None
     for turn in trial.call.turns.values():
         start, end = turn.started_ms / 1000, turn.ended_ms / 1000
         lines.append(f"[{start:.2f}s - {end:.2f}s] ({end - start:.2f}s) {turn.side.upper()}: {text_of(turn)}")
-        if turn.side == "agent" and turn.turn in waits:
-            lines.append(f"    Latency: {waits[turn.turn]:.1f} ms")
+        if turn.side == "user":
+            asked_ms = turn.ended_ms
+        elif asked_ms is not None and (turn.turn in waits or turn.started_ms < asked_ms):
+            # Of an agent that cut in nothing is measured: here its time is negative.
+            lines.append(f"    Latency: {waits.get(turn.turn, float(turn.started_ms - asked_ms)):.1f} ms")
     lines += ["", f"End time: {(trial.duration_ms or 0) / 1000:.2f}s", f"Stop reason: {stop_reason(trial)}", ""]
     return "\n".join(lines)
 

@@ -78,6 +78,8 @@ class Summary:
     def text(self, head: str) -> str:
         """Return the whole summary; the reference's figures first, ours after them."""
         stats = latency_stats(self.latencies)
+        if not self.latencies:  # the reference's figure over nothing, here alone
+            stats = {name: -1 if name.endswith("_ms") else value for name, value in stats.items()}
         score = f"{sum(self.scores) / len(self.scores):.3f} (over {len(self.scores)})" if self.scores else "- (over 0)"
         lines = [
             head,

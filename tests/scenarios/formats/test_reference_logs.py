@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from scenarios import events
 from scenarios.formats.reference_logs import bridge_log, evaluation_line
 from tests.scenarios.formats.records import HAPPENED, trial
-from tests.scenarios.scoring.cases import rows
+from tests.scenarios.scoring.cases import rows, said
 
 
 def test_every_event_has_one_line_with_its_side_and_tag() -> None:
@@ -15,6 +15,19 @@ def test_every_event_has_one_line_with_its_side_and_tag() -> None:
         event.kind in ("latency.measured", "usage.reported") for event in HAPPENED
     ]
     assert "[agent] EVENT tool.called" in next(line for line in lines if "tool.called" in line)
+
+
+def test_what_was_understood_is_a_line_of_the_side_that_listened() -> None:
+    spoken = (
+        said("user", 1, "Cancel W1.", heard="Council W1."),
+        said("agent", 2, "Done.", heard=""),
+        said("user", 3, "Bye."),
+    )
+    lines = [line for line in bridge_log(rows(*spoken)) if " STT " in line]
+    assert lines == [
+        '#1 1.000s [agent] STT {"turn":1,"text":"Council W1."}\n',
+        '#2 2.000s [user] STT {"turn":2,"text":""}\n',
+    ]
 
 
 def test_what_has_files_of_its_own_is_not_repeated() -> None:

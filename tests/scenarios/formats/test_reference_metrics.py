@@ -2,9 +2,11 @@ import json
 
 import pytest
 
+from scenarios import events
 from scenarios.formats.reference_metrics import judge_file, latency_stats, metrics
 from scenarios.formats.reference_records import SignalRecord, VerdictRecord
 from tests.scenarios.formats.records import HAPPENED, SIGNALS, claim, ended, judged, judging, trial
+from tests.scenarios.scoring.cases import said
 
 
 def test_a_passing_trial_has_the_references_fields() -> None:
@@ -160,3 +162,17 @@ def test_figures_stay_the_references_when_the_run_goes_by_upstream() -> None:
     assert found["success_breakdown"]["failed"] == []
     assert (found["callboard"]["outcome"], found["callboard"]["other_outcome"]) == ("fail", "pass")
     assert "nl_assertion_pass_rate" not in found
+
+
+def test_the_greeting_answers_nobody_and_has_no_response_time() -> None:
+    greeting = (said("agent", 1, "Hello."), events.LatencyMeasured("agent", 1, 1348.8))
+    asked = (said("user", 2, "Hi.", started_ms=2000), said("agent", 3, "Yes?", started_ms=4000))
+    happened = (
+        *greeting,
+        *asked,
+        events.LatencyMeasured("agent", 3, 900.0),
+        events.CallEnded("end_tool", "agent", 9500),
+    )
+    found = metrics(trial(happened=happened))
+    assert found["latencies"] == [{"user_transcript": "Hi.", "agent_transcript": "Yes?", "latency_ms": 900.0}]
+    assert found["latency_stats"]["count"] == 1

@@ -78,6 +78,20 @@ def test_the_conversation_is_readable_and_segmented(folder: Path) -> None:
     }
 
 
+def test_an_agent_that_cut_in_has_a_negative_time_in_the_text_log(tmp_path: Path) -> None:
+    happened = (
+        said("agent", 1, "Hello.", started_ms=0, ended_ms=900),
+        events.LatencyMeasured("agent", 1, 500.0),
+        said("user", 2, "Well, I think", started_ms=2000, ended_ms=4000),
+        said("agent", 3, "One moment.", started_ms=3500, ended_ms=5000),
+        events.CallEnded("end_tool", "agent", 9500),
+    )
+    folder = export_folder(RUN, [trial(happened=happened)], tmp_path)
+    lines = (folder / "toy__1" / "conversation_log.txt").read_text().splitlines()
+    assert [line for line in lines if "Latency" in line] == ["    Latency: -500.0 ms"]
+    assert lines[-2:] == ["End time: 9.50s", "Stop reason: [EXIT]"]
+
+
 def test_latencies_are_a_csv_without_formulas(folder: Path) -> None:
     rows = list(csv.reader(io.StringIO((folder / "all_latencies.csv").read_text(), newline="")))
     assert rows[0] == ["Scenario", "User_Transcript", "Agent_Transcript", "Latency_ms"]

@@ -72,7 +72,7 @@ def test_two_figures_stand_beside_each_other_where_the_judge_failed() -> None:
 
 def test_latencies_of_all_calls_are_pooled() -> None:
     assert lines(trial(), trial())["Latency ms"].startswith("count 4, mean 350.0, p50 410.0")
-    assert lines(trial(happened=HAPPENED[:1], outcome="infra_error"))["Latency ms"].startswith("count 0, mean 0.0")
+    assert lines(trial(happened=HAPPENED[:1], outcome="infra_error"))["Latency ms"].startswith("count 0, mean -1.0")
 
 
 def test_passes_by_inaction_are_counted() -> None:
