@@ -125,7 +125,7 @@ def _events(call: ImportedTrial, events: Iterable[ImportedEvent], *, is_timed: b
     now, at_ms = timezone.now(), 0
     outcome, ending = OUTCOME_OF[call.verdict.mapped], _ending(call)
     own = [
-        ImportedEvent(CallStarted.kind, None, 0, {"channel": "voice" if call.ticks else "text"}),
+        ImportedEvent(CallStarted.kind, None, 0, {"channel": "voice" if call.ticks or call.audio else "text"}),
         *(ImportedEvent(Noted.kind, None, 0, _note(remark.severity, remark.text)) for remark in call.remarks),
         *events,
         ImportedEvent(CallEnded.kind, None, ending["duration_ms"] if is_timed else None, ending),

@@ -55,6 +55,7 @@ def test_a_run_of_the_reference_system_can_be_listened_to(tmp_path: Path) -> Non
     assert drawn is not None
     assert (drawn["channels"], drawn["length"]) == (2, 130)
     assert run.channel == run.config["channel"] == "voice"
+    assert trial.events.get(kind="call.started").data == {"channel": "voice"}
     facts = ForeignResult.objects.get(trial=trial).facts
     assert facts["recording"].endswith("conversation_log.wav")
 
