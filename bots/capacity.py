@@ -64,6 +64,11 @@ async def best_in_lockstep(hold: Hold, most: int, say: Say) -> ClockCapacity:
 
 async def hold_at_once(calls: int, config: RunConfig) -> Point:
     """Hold so many calls at once and return what was seen."""
+    return point_of(*await hold_calls(calls, config))
+
+
+async def hold_calls(calls: int, config: RunConfig) -> tuple[list[TrialRecord], list[PartyFailed], float]:
+    """Hold so many calls at once; return their records, what failed, and how many seconds they took."""
     from bots.call import hold_call  # what the measuring rules do without
 
     records = [TrialRecord(_claim(config, number)) for number in range(1, calls + 1)]
@@ -75,14 +80,19 @@ async def hold_at_once(calls: int, config: RunConfig) -> Point:
     for outcome in ended:
         if isinstance(outcome, BaseException) and not isinstance(outcome, PartyFailed):
             raise outcome
+    return records, [outcome for outcome in ended if isinstance(outcome, PartyFailed)], seconds
+
+
+def point_of(records: list[TrialRecord], failed: list[PartyFailed], seconds: float) -> Point:
+    """Return what was seen of calls that were held at once."""
     ticks = [_ticks(record) for record in records]
     return Point(
-        calls=calls,
+        calls=len(records),
         seconds=seconds,
         speech_s=sum(e.data["duration_ms"] for r in records for e in r.events if e.kind == "call.ended") / 1000,
         ticks=sum(all_ticks for all_ticks, _ in ticks),
         late=sum(late for _, late in ticks),
-        failed=sum(isinstance(outcome, PartyFailed) for outcome in ended),
+        failed=len(failed),
     )
 
 

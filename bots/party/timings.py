@@ -30,6 +30,7 @@ class Timings:
 
     vad_stop_s: float  # the silence that ends a turn
     stopped: float | None = None  # the voice detection took the other for finished
+    quiet_s: float = 0.0  # the silence that it had heard by then: the true end of speech is so long ago
     transcribed: float | None = None
     # In milliseconds, as ``latency.measured`` names them, and ``response``, the whole.
     parts: dict[str, float] = field(default_factory=dict)
@@ -42,6 +43,11 @@ class Timings:
         self.stopped = self.transcribed = self._asked = self._stopped_when_asked = None
         self.parts, self._has_sounded = {}, False
 
+    @property
+    def _waited_s(self) -> float:
+        """Return the silence before the end of a turn was seen; under noise no end can be heard, so what was set."""
+        return max(self.vad_stop_s, self.quiet_s)
+
     def ask(self) -> None:
         """Note that the model is asked; only the first request answers what was heard.
 
@@ -53,7 +59,7 @@ class Timings:
         if self.stopped is None or self.transcribed is None or self.transcribed < self.stopped:
             return  # asked in writing, or before all was recognised
         self.parts["stt"] = (self.transcribed - self.stopped) * 1000
-        self.parts["endpointing"] = self.vad_stop_s * 1000 + (self._asked - self.transcribed) * 1000
+        self.parts["endpointing"] = self._waited_s * 1000 + (self._asked - self.transcribed) * 1000
 
     def sound(self, replied_at: float, requests: Sequence[Mapping[str, Any]]) -> None:
         """Note the first sound; what the model is asked after it is no part of the response time.
@@ -69,7 +75,7 @@ class Timings:
         self.parts["tts"] = max(0.0, now - replied_at) * 1000
         begun, waited_s = self._asked, 0.0
         if self._stopped_when_asked is not None:
-            begun, waited_s = self._stopped_when_asked, self.vad_stop_s
+            begun, waited_s = self._stopped_when_asked, self._waited_s
         self.parts["response"] = (waited_s + now - begun) * 1000
 
     def told(self) -> dict[str, float]:

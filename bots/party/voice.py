@@ -14,6 +14,7 @@ from loguru import logger
 from pipecat.audio.vad.vad_analyzer import VADAnalyzer
 from pipecat.frames.frames import (
     Frame,
+    InputAudioRawFrame,
     TranscriptionFrame,
     TTSAudioRawFrame,
     VADUserStartedSpeakingFrame,
@@ -35,6 +36,7 @@ from pipecat.turns.user_start import BaseUserTurnStartStrategy, VADUserTurnStart
 from pipecat.turns.user_stop import SpeechTimeoutUserTurnStopStrategy
 from pipecat.turns.user_turn_strategies import UserTurnStrategies
 
+from bots.bridge.audio.pcm import trailing_silence_s
 from bots.bridge.said import clean
 from bots.party.backchannels import BackchannelTurnStart
 from bots.party.pipeline import PartyCall
@@ -103,6 +105,7 @@ class VoiceCall(PartyCall):
         # How much of the context was reported as heard, and what of it came as text.
         self._reported = 0
         self._given: list[str] = []
+        self._quiet_s = 0.0  # length of the silence heard last
         super().__init__(websocket, preparation, key)
         self._llm.before_asking = self._before_asking
         self._llm.spoken = _speakable
@@ -191,7 +194,10 @@ class VoiceCall(PartyCall):
                 self._timings.clear()
             await self.send("hearing", {})
         elif isinstance(frame, VADUserStoppedSpeakingFrame):
-            self._timings.stopped = time.monotonic()
+            self._timings.stopped, self._timings.quiet_s = time.monotonic(), self._quiet_s
+        elif isinstance(frame, InputAudioRawFrame):
+            quiet_s = trailing_silence_s(frame.audio)
+            self._quiet_s = quiet_s + (self._quiet_s if quiet_s >= len(frame.audio) / 2 / RATE else 0.0)
         elif isinstance(frame, TranscriptionFrame):
             self._timings.transcribed = time.monotonic()
 

@@ -14,7 +14,7 @@ import django
 
 from tests.bench.figure import Figure, machine
 
-NAMES = ("gold", "page", "compare", "agreement", "review", "sweep", "added", "live")
+NAMES = ("gold", "page", "compare", "agreement", "review", "recorder", "voice", "sweep", "added", "live")
 
 
 def main() -> int:
@@ -69,7 +69,7 @@ def _prepare(folder: str) -> None:
 
 
 def _measure(names: list[str]) -> Iterator[Figure]:
-    from tests.bench import added, agreement, compare, gold, live, page, review, sweep
+    from tests.bench import added, agreement, compare, gold, live, page, recorder, review, sweep, voice
     from tests.bench.site import serving
 
     alone: dict[str, Callable[[], list[Figure]]] = {
@@ -78,6 +78,8 @@ def _measure(names: list[str]) -> Iterator[Figure]:
         "compare": compare.measure,
         "agreement": agreement.measure,
         "review": review.measure,
+        "recorder": recorder.measure,
+        "voice": voice.measure,
     }
     for name in names:
         if name in alone:

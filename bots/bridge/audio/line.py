@@ -28,6 +28,7 @@ class Line:
     buffer: bytearray = field(default_factory=bytearray)
     is_playing: bool = False
     is_cut: bool = False  # the side was interrupted in this turn
+    began_ms: int | None = None  # of the first piece of the turn, which may be silent
     started_ms: int | None = None  # of the first sound of the turn
     ended_ms: int = 0  # of the last sound so far, of this turn or an earlier one
     tools_ms: float = 0.0  # spent before the first sound
@@ -90,6 +91,8 @@ class Line:
             self.gaps += bool(self.complete is None and self.started_ms is not None and piece)
             self.is_playing, self._waiting_since = False, None
             piece = piece.ljust(PIECE_BYTES, b"\0")
+        if self.began_ms is None:
+            self.began_ms = position_ms
         if is_loud(piece):
             self._sounds(position_ms)
         return piece
@@ -102,7 +105,7 @@ class Line:
     def next_turn(self, turn: Turn) -> None:
         """Begin to wait for the next turn."""
         self.turn = turn
-        self.started_ms = self.complete = None
+        self.began_ms = self.started_ms = self.complete = None
         self.is_cut, self.tools_ms = False, 0.0
         self.said_first, self._has_completed = "", False
 

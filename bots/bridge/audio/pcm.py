@@ -43,6 +43,12 @@ def sounding(pcm: bytes | bytearray) -> tuple[int, int] | None:
     return int(positions[0]) * 1000 // RATE, (int(positions[-1]) + 1) * 1000 // RATE
 
 
+def trailing_silence_s(pcm: bytes) -> float:
+    """Return how long it has been quiet at the end of a piece of speech, at most its length, in seconds."""
+    sound = sounding(pcm)
+    return (len(pcm) // 2) / RATE - (sound[1] / 1000 if sound else 0.0)
+
+
 def samples(pcm: bytes | bytearray) -> Any:
     """Return the samples, wide enough that -32768 has an absolute value."""
     return np.frombuffer(pcm, dtype="<i2").astype(np.int32)

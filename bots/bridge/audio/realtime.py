@@ -284,7 +284,10 @@ class Realtime:
         if line.tools_ms:
             parts["tools"] = line.tools_ms
         if "response" in parts:
-            parts["transport"] = max(0.0, response_ms - parts["response"])
+            # A synthetic voice begins with a breath: silence that came from the synthesis, not from the way here.
+            lead_ms = line.started_ms - (line.began_ms or line.started_ms)
+            parts["tts"] = parts.get("tts", 0.0) + lead_ms
+            parts["transport"] = max(0.0, response_ms - parts["response"] - lead_ms)
         record_latency(self._call, line.side, line.turn.number, response_ms, parts)
 
     def _turn(self, side: Side) -> Turn:
