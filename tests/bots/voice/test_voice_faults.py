@@ -10,6 +10,7 @@ from bots.bridge.wire import MAX_FRAME_BYTES
 from bots.party.speech.tones import encode
 from tests.bots.conftest import Held, Stage
 from tests.bots.endpoint import say
+from tests.bots.theirs_stage import Result, spec_of
 from tests.bots.voice.fake_voice import FakeVoice, fake_voice
 from tests.bots.voice.sound import channels, check_turns, sounding_ms
 
@@ -25,6 +26,11 @@ async def hold(
         stage.caller = {"address": address, "model": ""}
         speech = {"service": "tones"}
         return await stage.hold(channel="voice", clock=clock, voice={"agent": speech, "caller": speech}, **config)
+
+
+def outcome(held: Held) -> str:
+    """Return what the call counts as."""
+    return Result(held.record, spec=spec_of("toy_calls", "toy_calls__sell")).scored().decision.outcome
 
 
 async def garbage(party: FakeVoice, text: str) -> None:
@@ -91,6 +97,7 @@ async def test_a_broken_party_fails_and_the_record_is_kept(
     assert held.failure is not None
     assert (held.failure.kind, held.failure.side) == (kind, "user")
     assert held.end["reason"] == "party_failed"
+    assert outcome(held) == "infra_error"
     assert ("agent", "Hello, how can I help?") in held.record.said()
     agents = [turn for turn in held.record.of("turn.ended") if turn["side"] == "agent"]
     recording = recordings / "1" / "toy_calls__sell" / "1" / "attempt1.wav"
@@ -118,6 +125,7 @@ async def test_an_agent_that_never_says_a_word_is_a_broken_bot(stage: Stage, clo
         held = await stage.hold(channel="voice", clock=clock, voice=voice, limits={"silence_s": 0.5})
     assert held.failure is not None
     assert (held.failure.kind, held.failure.side) == ("never_spoke", "agent")
+    assert outcome(held) == "infra_error"
 
 
 async def test_a_disk_that_is_full_costs_the_recording_and_not_the_call(stage: Stage, monkeypatch: Any) -> None:
@@ -152,6 +160,7 @@ async def test_a_speech_service_that_is_down(stage: Stage) -> None:
     assert held.failure is not None
     assert (held.failure.kind, held.failure.retry, held.failure.side) == ("tts_unreachable", True, "agent")
     assert "http://127.0.0.1:9/v1" in str(held.failure)
+    assert outcome(held) == "infra_error"
 
 
 async def test_turns_heard_by_voice_are_where_the_record_says_though_the_party_died(
