@@ -87,12 +87,12 @@ class Line:
             return self._next_murmur()
         piece = bytes(self.buffer[:PIECE_BYTES])
         del self.buffer[:PIECE_BYTES]
+        if piece and self.began_ms is None:
+            self.began_ms = position_ms
         if len(piece) < PIECE_BYTES:
             self.gaps += bool(self.complete is None and self.started_ms is not None and piece)
             self.is_playing, self._waiting_since = False, None
             piece = piece.ljust(PIECE_BYTES, b"\0")
-        if self.began_ms is None:
-            self.began_ms = position_ms
         if is_loud(piece):
             self._sounds(position_ms)
         return piece

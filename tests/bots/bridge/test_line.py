@@ -1,0 +1,69 @@
+"""One direction in real time: when a turn begins, murmurs beside turns, words that cut in."""
+
+from bots.bridge.audio.line import PIECE_BYTES, TICK_MS, Line
+from bots.bridge.audio.pcm import silence
+from bots.bridge.conversation import Turn
+from bots.bridge.wire import AudioFrame
+
+LOUD = b"\0\x20" * (PIECE_BYTES // 2)
+LEAD = 5  # silent pieces that a voice begins with
+
+
+def line() -> Line:
+    return Line("user", Turn("user", 0, 0.0))
+
+
+def play(one: Line, position_ms: int, ticks: int) -> tuple[list[bytes], int]:
+    """Return what so many ticks gave, and where they ended."""
+    pieces = []
+    for _ in range(ticks):
+        pieces.append(one.next_piece(position_ms))
+        position_ms += TICK_MS
+    return pieces, position_ms
+
+
+def test_a_turn_begins_with_its_first_piece_and_sounds_with_its_first_loud_one() -> None:
+    one = line()
+    one.take(AudioFrame(silence(LEAD * 0.02) + LOUD * 3, 16_000, 1))
+    _, now = play(one, 1000, LEAD + 3)
+    assert (one.began_ms, one.started_ms, one.ended_ms) == (1000, 1000 + LEAD * TICK_MS, now)
+    one.finish_input({"text": "Hi."})
+    assert one.is_over
+    # The next turn does not begin while nothing of it is there.
+    one.next_turn(Turn("user", 0, 0.0))
+    _, now = play(one, now, 10)
+    assert one.began_ms is None
+    one.take(AudioFrame(LOUD * 4, 16_000, 1))
+    play(one, now, 1)
+    assert (one.began_ms, one.started_ms) == (now, now)
+
+
+def test_a_murmur_is_heard_and_is_no_turn() -> None:
+    one = line()
+    one.murmur(LOUD + LOUD[:100])
+    assert not one.is_idle
+    pieces, _ = play(one, 0, 3)
+    assert pieces == [LOUD, LOUD[:100].ljust(PIECE_BYTES, b"\0"), bytes(PIECE_BYTES)]
+    assert (one.started_ms, one.is_idle, one.is_over) == (None, True, False)
+
+
+def test_words_that_cut_in_are_a_turn_of_their_own() -> None:
+    one = line()
+    one.cut_in("Wait.", LOUD * 4)
+    play(one, 0, 4)
+    assert one.is_over
+    assert (one.said_first, one.complete) == ("Wait.", {"text": ""})
+    one.next_turn(Turn("user", 0, 0.0))
+    assert (one.said_first, one.is_idle) == ("", True)
+
+
+def test_a_party_that_speaks_meanwhile_goes_on_in_the_same_turn() -> None:
+    one = line()
+    one.cut_in("Wait.", LOUD * 4)
+    play(one, 0, 2)
+    one.take(AudioFrame(LOUD * 4, 16_000, 1))
+    assert one.complete is None
+    one.finish_input({"text": "I mean the other one."})
+    play(one, 40, 6)
+    assert one.is_over
+    assert (one.said_first, one.complete) == ("Wait.", {"text": "I mean the other one."})
