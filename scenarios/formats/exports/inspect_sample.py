@@ -6,9 +6,11 @@ from operator import attrgetter
 from typing import Any
 
 from scenarios.formats.exports.results import claim_id, is_rated, ruled_by, trial_id, verdict_id
+from scenarios.formats.foreign_tasks import tau2_definition
 from scenarios.formats.reference_records import RunExport, SignalRecord, TrialExport, VerdictRecord
 from scenarios.formats.transcripts import text_of
 from scenarios.scoring.evidence import ToolUse, Turn
+from scenarios.sides import SIDES
 
 OUTCOME = "outcome"
 # Inspect's own letters; an outcome that no rate counts gets no score, since every letter would count for something.
@@ -108,6 +110,14 @@ def _messages(trial: TrialExport) -> Iterator[dict[str, Any]]:
         yield from _of_turn(entry) if isinstance(entry, Turn) else _of_tool(entry)
 
 
+def _messages_before(trial: TrialExport, use: ToolUse) -> int:
+    """Return how many messages stand before a call of the caller's, which has no place among them."""
+    prompt = 1 if trial.call.prepared.get("agent", {}).get("prompt") else 0
+    turns = sum(turn.seq < use.seq for turn in trial.call.turns.values())
+    others = [one for one in trial.call.tools.values() if one.side == "agent" and one.seq < use.seq]
+    return prompt + turns + sum(1 if one.ok is None else 2 for one in others)
+
+
 def _of_turn(turn: Turn) -> Iterator[dict[str, Any]]:
     yield {
         "id": f"turn-{turn.turn}-{turn.seq}",
@@ -137,6 +147,7 @@ def _of_tool(use: ToolUse) -> Iterator[dict[str, Any]]:
 
 def _metadata(run: RunExport, trial: TrialExport) -> dict[str, Any]:
     caller = [use for use in trial.call.tools.values() if use.side == "user"]
+    definition = _own_task(trial)
     return {
         "trial_id": trial_id(run, trial),
         "scenario_fingerprint": trial.fingerprint,
@@ -151,12 +162,29 @@ def _metadata(run: RunExport, trial: TrialExport) -> dict[str, Any]:
         "attempts": trial.row.attempts,
         "cost_usd": trial.row.cost,
         "tags": list(trial.tags),
+        # Whose databases the verdict on them is about: tau2 compares both sides', we the agent's.
+        "db_sides": list(SIDES) if trial.foreign and trial.foreign.format.startswith("tau") else ["agent"],
+        # The task that an imported call was held on, without which nobody could judge it again.
+        **({"task": definition} if definition else {}),
         "response_ms": [row.response_ms for row in trial.call.latencies if row.side == "agent"],
         # A user's message has no tool calls in Inspect.
         "caller_tool_calls": [
-            {"tool": use.tool, "arguments": use.arguments, "ok": use.ok, "result": use.result} for use in caller
+            {
+                **{"tool": use.tool, "arguments": use.arguments, "ok": use.ok, "result": use.result},
+                "after_message": _messages_before(trial, use),
+            }
+            for use in caller
         ],
     }
+
+
+def _own_task(trial: TrialExport) -> Mapping[str, Any] | None:
+    """Return the file's task of an imported call; None where the call was of another task than its label."""
+    definition = tau2_definition(trial.foreign) if trial.foreign else None
+    domain, _, task = trial.scenario.partition("__")
+    # Telecom's ids are no names.
+    is_its = definition and (domain == "tau2_telecom" or task.removeprefix("v1-") == str(definition.get("id")))
+    return definition if is_its else None
 
 
 def _error(trial: TrialExport) -> dict[str, str] | None:

@@ -45,7 +45,8 @@ def task(trial: TrialExport) -> dict[str, Any]:
         return dict(definition)
     spec = trial.spec
     if spec is None:
-        return _task(task_id(trial), CallerBrief(goal=""), trial.scenario)
+        bare = _task(task_id(trial), CallerBrief(goal=""), trial.scenario)
+        return bare | {"evaluation_criteria": _checked(trial)}
     described = spec.extra.get("description") or {}
     made = _task(task_id(trial), spec.caller, spec.name)
     made["description"] = {name: described.get(name) for name in ("purpose", "relevant_policies", "notes")}
@@ -65,6 +66,26 @@ def task(trial: TrialExport) -> dict[str, Any]:
         "reward_basis": list(reward_basis(trial)),
     }
     return made
+
+
+def _checked(trial: TrialExport) -> dict[str, Any] | None:
+    """Return the criteria that a file's verdict shows, where the file has no task: else it would fit no task here."""
+    written = trial.foreign.written if trial.foreign else None
+    if not written or not written.get("action_checks"):
+        return None
+    return {
+        "actions": _parts(written, "action_checks", "action"),
+        "env_assertions": _parts(written, "env_assertions", "env_assertion"),
+        "communicate_info": _parts(written, "communicate_checks", "info"),
+        "nl_assertions": _parts(written, "nl_assertions", "nl_assertion"),
+        "reward_basis": written.get("reward_basis") or ["DB"],
+    }
+
+
+def _parts(written: Mapping[str, Any], checks_of: str, part: str) -> list[Any]:
+    found = written.get(checks_of)
+    listed = [check for check in found if isinstance(check, Mapping)] if isinstance(found, list) else []
+    return [check[part] for check in listed if check.get(part) is not None]
 
 
 def _task(identifier: str, caller: CallerBrief, scenario: str) -> dict[str, Any]:

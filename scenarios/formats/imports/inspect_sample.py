@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scenarios.formats.imports.fields import Fields
-from scenarios.formats.imports.inspect_ours import is_ours, our_verdict, with_times
+from scenarios.formats.imports.inspect_ours import is_ours, our_verdict, with_callers_calls, with_times
 from scenarios.formats.imports.messages import read_messages
 from scenarios.formats.imports.pairing import Calls
 from scenarios.formats.imports.records import ForeignVerdict, ImportedTask, ImportedTrial, MappedVerdict, Remark
@@ -36,9 +36,10 @@ def read_sample(data: Mapping[str, Any], place: str, not_finite: int = 0) -> Imp
     calls = Calls()
     entries = [_message(one) for one in entry.each("messages")]
     messages, turns = read_messages(entries, calls)
+    made = tuple(calls.made)
     if is_ours(entry):
         turns = with_times(turns, entries)
-        _check_callers_calls(entry)
+        messages, made = with_callers_calls(entry, messages, made)
     if not messages:
         entry.remark("no messages", "messages")
     if repeated := calls.repeated_ids():
@@ -57,7 +58,7 @@ def read_sample(data: Mapping[str, Any], place: str, not_finite: int = 0) -> Imp
         domain_name=_domain(entry),
         messages=messages,
         turns=turns,
-        tool_calls=tuple(calls.made),
+        tool_calls=made,
         started_at=entry.text("started_at"),
         ended_at=entry.text("completed_at"),
         duration_s=entry.number("total_time"),
@@ -149,12 +150,6 @@ def _facts(entry: Fields) -> Mapping[str, Any]:
 def _domain(entry: Fields) -> str | None:
     name = entry.label("id") or ""
     return name.partition("__")[0] if is_ours(entry) and "__" in name else None
-
-
-def _check_callers_calls(entry: Fields) -> None:
-    calls = entry.under("metadata").data.get("caller_tool_calls")
-    if calls:
-        entry.remark("the caller's tool calls stand apart, without their places: they are not among the calls here")
 
 
 def _verdict(entry: Fields) -> ForeignVerdict:

@@ -121,15 +121,35 @@ def test_an_inspect_log_of_ours_comes_back(tmp_path: Path, write: Any, name: str
     trials = list(run.trials())
 
     assert [(one.task_id, one.trial, one.verdict.mapped) for one in trials] == [
-        (name, 0, "pass"),
-        (name, 1, "fail"),
-        (name, 2, "judge_error"),
+        (ours.scenario, 0, "pass"),
+        (ours.scenario, 1, "fail"),
+        (ours.scenario, 2, "judge_error"),
     ]
     rescored = [rescore(run, one) for one in trials]
     assert [(one.stored, one.ours) for one in rescored] == [(True, True), (False, False), (False, False)]
     turns = [(turn.side, turn.said, turn.started_ms, turn.ended_ms) for turn in ours.call.turns.values()]
     assert [(turn.side, turn.spoken, turn.started_ms, turn.ended_ms) for turn in trials[0].turns] == turns
     assert tool_events(events_of(trials[0], rescored[0].replay)) == tool_events(ours.events)
+
+
+@pytest.mark.usefixtures("benchmarks")
+def test_the_callers_own_tool_calls_come_back_in_their_places(tmp_path: Path) -> None:
+    """Inspect has no tool calls of users: without them, or at another time, telecom would end otherwise."""
+    ours = exported("telecom")
+    path = tmp_path / "log.json"
+    with path.open("wb") as file:
+        write_json(Export(RUN, lambda: [ours]), file)
+    run = open_import(path)
+    (trial_back,) = run.trials()
+    rescored = rescore(run, trial_back)
+
+    assert {use.side for use in ours.call.tools.values()} == {"user", "agent"}
+    assert [(call.side, call.tool, call.arguments) for call in trial_back.tool_calls] == [
+        (use.side, use.tool, use.arguments) for use in ours.call.tools.values()
+    ]
+    assert tool_events(events_of(trial_back, rescored.replay)) == tool_events(ours.events)
+    assert (rescored.stored, rescored.ours) == (True, True)
+    assert trial_back.remarks == ()
 
 
 def test_outcomes_trials_and_claims_come_back(tmp_path: Path) -> None:
