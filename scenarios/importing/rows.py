@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from django.utils import timezone
@@ -113,12 +113,16 @@ def _milliseconds(seconds: float | None) -> int | None:
 
 
 def moment(text: str | None) -> datetime | None:
-    """Return a moment that a file names; None where it names none, or without saying in which zone."""
+    """Return a moment that a file names; None where it names none, says no zone, or lies where no database can.
+
+    PostgreSQL takes the first hours of the year 1 in a zone of the east for a time before our era, and cannot give it
+    back.
+    """
     try:
         found = datetime.fromisoformat(text) if text else None
-    except ValueError:
+        return found.astimezone(UTC) if found is not None and found.tzinfo is not None else None
+    except (ValueError, OverflowError):
         return None
-    return found if found is not None and found.tzinfo is not None else None
 
 
 def _events(call: ImportedTrial, events: Iterable[ImportedEvent], *, is_timed: bool) -> Iterator[TrialEvent]:

@@ -73,3 +73,20 @@ def test_moments_that_are_ages_apart_are_stored(tmp_path: Path) -> None:
     result = import_path(write(tmp_path, json.dumps(results([one])).encode()))
 
     assert result.result == "imported"
+
+
+@pytest.mark.parametrize(
+    ("moment", "expected"),
+    [
+        ("0001-01-01T00:00:00+14:00", None),
+        ("9999-12-31T23:59:59-12:00", None),
+        ("2025-08-01T16:00:00+99:99", None),
+        ("2025-08-01T16:00:00+02:00", "2025-08-01T14:00:00+00:00"),
+    ],
+)
+def test_moments_come_back_from_the_database(tmp_path: Path, moment: str, expected: str | None) -> None:
+    result = import_path(write(tmp_path, results([simulation(start_time=moment, end_time=moment)])))
+
+    assert result.run is not None
+    trial = result.run.trials.get()
+    assert [one and one.isoformat() for one in (trial.started_at, trial.ended_at)] == [expected, expected]
