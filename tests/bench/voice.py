@@ -34,9 +34,9 @@ def measure() -> list[Figure]:
     from scenarios.voice import Speech
 
     speech = speech_here()
-    lockstep = configuration("lockstep", speech, None)
     started = time.monotonic()
     with parties():
+        lockstep = configuration("lockstep", speech, None)
         first = point_of(*asyncio.run(hold_calls(1, lockstep)))
         cold_s = time.monotonic() - started
         figures = [_cold(cold_s, first, speech.service)]
@@ -92,8 +92,8 @@ def _many(config: Any) -> list[Figure]:
 
     from bots.capacity import hold_calls
 
-    asyncio.run(hold_calls(5, config))
-    asyncio.run(hold_calls(5, config))
+    for _ in range(MANY // 5):  # so many until all pools and caches of the process are as large as they become
+        asyncio.run(hold_calls(5, config))
     servers = {"agents": settings.PARTY_AGENT_URL, "callers": settings.PARTY_USER_URL}
     started = {name: _health(address) for name, address in servers.items()}
     before = {name: resident_mb(health["pid"]) for name, health in started.items()}
