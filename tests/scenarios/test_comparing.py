@@ -9,7 +9,7 @@ from django.utils import timezone
 from scenarios import comparing
 from scenarios.comparing import Compared, Refused, read
 from scenarios.comparing_signals import by_signal
-from scenarios.models import Finding, Run, Scenario, Trial
+from scenarios.models import Finding, ImportedFile, Run, Scenario, Trial
 from tests.factories import make_run, make_scenarios
 from tests.scenarios.test_configurations import agent
 
@@ -199,3 +199,18 @@ def test_queries_do_not_grow_with_the_runs_size(django_assert_num_queries: Any) 
     # errors, scenarios, trials, configurations of either side, earlier runs and their counts
     with django_assert_num_queries(7):
         read(runs)
+
+
+def test_a_run_of_another_tool_beside_ours_is_said_and_not_called_the_other_strictness() -> None:
+    scenarios = make_scenarios(2)
+    ours, theirs, third = (make_run(scenarios, 1, ["pass", "fail"]) for _ in range(3))
+    file = ImportedFile.objects.create(name="results.json", state="imported")
+    for run in (theirs, third):
+        Run.objects.filter(pk=run.pk).update(config={**run.config, "strictness": "upstream"}, imported_from=file)
+        run.refresh_from_db()
+
+    mixed = [note for note in read([ours, theirs]).notes if "another tool" in note.text]
+    assert [note.severity for note in mixed] == ["warning"]
+    assert f"Run {theirs.pk} " in mixed[0].text
+    assert not any("other strictness" in note.text for note in read([ours, theirs]).notes)
+    assert not any("another tool" in note.text for note in read([theirs, third]).notes)
