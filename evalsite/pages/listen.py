@@ -54,6 +54,12 @@ def trial_audio(request: HttpRequest, run: int, scenario: str, number: int) -> H
     return answer
 
 
+def recorded_attempts(trial: Trial, record: CallRecord) -> list[int]:
+    """Return the numbers of the earlier attempts of a voice call that left a recording, such as one whose bot died."""
+    earlier = [attempt.number for attempt in record.attempts[:-1]]
+    return [number for number in earlier if is_recorded(playback.recording_of(trial, number))]
+
+
 @require_safe
 def trial_peaks(request: HttpRequest, run: int, scenario: str, number: int) -> HttpResponseBase:
     """Give the outline of a recording as JSON (audiowaveform, version 2)."""

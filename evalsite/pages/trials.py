@@ -12,7 +12,7 @@ from evalsite import transcript
 from evalsite.access import role_required
 from evalsite.pages import calls
 from evalsite.pages.calls import CallRecord, Chunk
-from evalsite.pages.listen import listening
+from evalsite.pages.listen import listening, recorded_attempts
 from evalsite.pages.why import explain
 from scenarios import lifecycle
 from scenarios.models import Trial
@@ -42,6 +42,7 @@ def trial_detail(request: HttpRequest, run: int, scenario: str, number: int) -> 
         "stretches": [(chunk, record.rows(chunk) if chunk == opened else None) for chunk in chunks],
         "timeline": record.timeline(listen.get("duration_ms", 0)),
         "listen": listen,
+        "recorded_attempts": recorded_attempts(trial, record),
         "last_event": record.events.last(),
         "show": show if show in SHOWS else "call",
         "shows": SHOWS,

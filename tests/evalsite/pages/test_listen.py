@@ -16,6 +16,7 @@ from django.test import AsyncClient, Client
 
 from evalsite import speech_figures
 from scenarios.analysis.speech.interaction import Interaction
+from scenarios.events import AttemptFailed
 from scenarios.models import ForeignResult, ImportedFile, Trial
 from scenarios.playback import recording_of
 from scenarios.recordings import peaks_name
@@ -136,6 +137,19 @@ class TestAudio:
         assert get(trial, "audio.wav?attempt=8").status_code == 404
         assert get(trial, "audio.wav?attempt=0").status_code == 404
         assert get(trial, "audio.wav?attempt=..").status_code == 404
+
+    def test_what_was_recorded_before_the_bot_died_can_be_heard_on_the_page(self, get: Get) -> None:
+        trial = make_trial(state="running", last_seq=0)
+        voice_run(trial.run)
+        speak(trial, DIALOGUE[:1]).add(AttemptFailed("party_gone", "killed", True)).begin(2)
+        Trial.objects.filter(pk=trial.pk).update(attempts=2)
+        page = body(get(trial)).decode()
+        assert "attempt=1" not in page
+        keep(trial, wav(DIALOGUE[:1]), attempt=1)
+        page = body(get(trial)).decode()
+        assert 'failed: <span class="mono">party_gone</span>' in page
+        assert ", recorded</summary>" in page
+        assert 'src="audio.wav?attempt=1"' in page
 
     def test_it_is_for_people_who_are_signed_in(self, trial: Trial, client: Client) -> None:
         for name in ("audio.wav", "peaks.json"):
