@@ -15,6 +15,8 @@ from scenarios.trends import Trend, TrendPoint
 
 # A whole page, and a column of one.
 WIDE, NARROW, HEIGHT = 880, 560, 320
+# What a line of the legend adds to the height, and up to how many there are; the table names all configurations.
+LEGEND_LINE, MOST_IN_LEGEND = 27, 8
 # Runs whose numbers all fit under the plot.
 ALL_LABELS = 20
 _LEFT_AWAY = frozenset({"defs", "style", "script", "desc", "title"})
@@ -42,9 +44,11 @@ def drawing(trend: Trend, addresses: Sequence[str], width: int = WIDE) -> Node |
     if not trend.points:
         return None
     many = len(trend.points) > ALL_LABELS
+    named = len(trend.series) if len(trend.series) <= MOST_IN_LEGEND else 0
     chart = pygal.Line(
         width=width,
-        height=HEIGHT,
+        height=HEIGHT + LEGEND_LINE * max(0, named - 1),
+        show_legend=bool(named),
         range=(0, 100),
         js=[],
         css=[],

@@ -1,5 +1,6 @@
 """How a domain or one scenario fared over runs: a rate a run, each run in the series of its configuration."""
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from scenarios.standing import standings
 # The newest runs that a trend looks at, and how many fields tell two configurations of one agent apart in words.
 MOST_RUNS = 40
 _TOLD = 3
+_LONGEST_VALUE = 40
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,14 @@ def _agent(key: Mapping[str, Any]) -> str:
 def _name(key: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> str:
     fields = dict.fromkeys(field for other in others for field in other)
     apart = [field for field in fields if any(other.get(field) != key.get(field) for other in others)]
-    words = [f"{field} {key.get(field, '-')}" for field in apart[:_TOLD]]
+    words = [f"{field} {_shortened(key.get(field, '-'))}" for field in apart[:_TOLD]]
     more = f" and {len(apart) - _TOLD} more" if len(apart) > _TOLD else ""
     return f"{_agent(key)}: {', '.join(words)}{more}" if words else _agent(key)
+
+
+def _shortened(value: Any) -> str:
+    """Return a value in one line: some are whole prompts, of which files may have two that begin alike."""
+    text = " ".join(str(value).split())
+    if len(text) <= _LONGEST_VALUE:
+        return text
+    return f"{text[:_LONGEST_VALUE]}… ({hashlib.sha256(text.encode()).hexdigest()[:6]})"

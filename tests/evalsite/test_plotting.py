@@ -71,3 +71,15 @@ def test_a_name_from_a_profile_is_text() -> None:
 
 def test_without_runs_there_is_no_plot() -> None:
     assert drawing(trend("toy"), []) is None
+
+
+@pytest.mark.parametrize("count", [1, 2, 8, 9, 12])
+def test_many_configurations_leave_the_plot_its_height(count: int) -> None:
+    """A legend of twelve lines once left a plot of no height; what it would name stands in the table."""
+    scenarios = make_scenarios(2)
+    for number in range(count):
+        make_run(scenarios, 1, ["pass", "fail"], config={"agent": agent(slug=f"agent-{number}")})
+    found = list(elements(plotted(trend("toy"))))
+    areas = [dict(node.attributes) for node in found if dict(node.attributes).get("class") == "background"]
+    assert float(areas[-1]["height"]) > 200
+    assert sum(node.text.startswith("agent-") for node in found) == (count if count <= 8 else 0)

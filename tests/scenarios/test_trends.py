@@ -98,3 +98,15 @@ def test_a_run_of_another_tool_is_never_in_the_series_of_ours() -> None:
     theirs.refresh_from_db()
     assert alike(theirs) == []
     assert identity(theirs.config) == identities(Run.objects.filter(pk=theirs.pk))[theirs.pk]
+
+
+def test_long_values_that_tell_configurations_apart_are_cut_and_stay_apart() -> None:
+    scenarios = make_scenarios(2)
+    for ending in ("be kind", "be terse"):
+        prompt = "You play the role of a caller. " * 50 + ending
+        make_run(scenarios, 1, ["pass"], config={"agent": agent(parameters={"prompt": prompt})})
+
+    series = trend("toy").series
+
+    assert len(set(series)) == 2
+    assert all(len(name) < 120 and "You play the role" in name for name in series)
