@@ -40,11 +40,15 @@ class Command(BaseCommand):
         domain, reason = usable_domain(domain)
         if reason:
             self.stdout.write(f"{reason}\nThe sweeps are of {domain} instead.")
-        runs = [_sweep(domain, "standin-faithful", person), _sweep(domain, "standin-careless", person, CARELESS_PACE_S)]
+        runs = []
         if missing := missing_for_local_speech():
             self.stdout.write(f"No spoken call: {', '.join(missing)} not installed. With speech: make demo VOICE=1")
-        else:
+        else:  # first, so that it does not wait until the sweeps have ended
             runs.append(_spoken(domain, person))
+        runs += [
+            _sweep(domain, "standin-faithful", person),
+            _sweep(domain, "standin-careless", person, CARELESS_PACE_S),
+        ]
         wake_lanes()
         for run in runs:
             calls = "1 call" if run.trial_count == 1 else f"{run.trial_count} calls"

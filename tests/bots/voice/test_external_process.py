@@ -105,4 +105,4 @@ def _speaks_again(path: Path) -> bool:
     if not path.is_file() or path.stat().st_size <= 44:
         return False
     left, right = (np.flatnonzero(np.abs(channel.astype(int)) > LOUD) for channel in channels(path))
-    return bool(len(left)) and np.count_nonzero(right > left[-1]) > 2000
+    return bool(len(left) and np.count_nonzero(right > left[-1]) > 2000)
