@@ -34,12 +34,12 @@ def measure() -> list[Figure]:
     from scenarios.voice import Speech
 
     speech = speech_here()
-    started = time.monotonic()
+    started, before = time.monotonic(), _cpu()
     with parties():
         lockstep = configuration("lockstep", speech, None)
         first = point_of(*asyncio.run(hold_calls(1, lockstep)))
         cold_s = time.monotonic() - started
-        figures = [_cold(cold_s, first, speech.service)]
+        figures = [_cold(cold_s, _cpu() - before, first, speech.service)]
         figures += [_lockstep(calls, lockstep, speech.service) for calls in (1, AT_ONCE)]
         figures += _realtime(configuration("realtime", speech, LIVE_SECONDS), speech.service)
     with parties():  # anew: what recognition needed would hide what a call leaves behind
@@ -47,10 +47,9 @@ def measure() -> list[Figure]:
     return figures
 
 
-def _cold(seconds: float, point: Any, service: str) -> Figure:
-    conditions = (
-        f"{service} speech, a recording of {point.speech_s:.0f} s, {point.failed} failed; processes started anew"
-    )
+def _cold(seconds: float, cpu: float, point: Any, service: str) -> Figure:
+    what = f"a recording of {point.speech_s:.0f} s, {point.failed} failed"
+    conditions = f"{service} speech, {what}; all processes are new; {cpu:.1f} s of CPU in all of them"
     return Figure("cold start to finished WAV, lockstep", seconds, "s", COLD_S, conditions)
 
 

@@ -9,6 +9,16 @@ LOUD = b"\0\x20" * (PIECE_BYTES // 2)
 LEAD = 5  # silent pieces that a voice begins with
 
 
+def marks(one: Line) -> tuple[object, object]:
+    """Return where the turn began, and where it sounded first."""
+    return one.began_ms, one.started_ms
+
+
+def words(one: Line) -> tuple[object, object]:
+    """Return what was cut in with, and the party's word that its turn is over."""
+    return one.said_first, one.complete
+
+
 def line() -> Line:
     return Line("user", Turn("user", 0, 0.0))
 
@@ -26,16 +36,16 @@ def test_a_turn_begins_with_its_first_piece_and_sounds_with_its_first_loud_one()
     one = line()
     one.take(AudioFrame(silence(LEAD * 0.02) + LOUD * 3, 16_000, 1))
     _, now = play(one, 1000, LEAD + 3)
-    assert (one.began_ms, one.started_ms, one.ended_ms) == (1000, 1000 + LEAD * TICK_MS, now)
+    assert (*marks(one), one.ended_ms) == (1000, 1000 + LEAD * TICK_MS, now)
     one.finish_input({"text": "Hi."})
     assert one.is_over
     # The next turn does not begin while nothing of it is there.
     one.next_turn(Turn("user", 0, 0.0))
     _, now = play(one, now, 10)
-    assert one.began_ms is None
+    assert marks(one) == (None, None)
     one.take(AudioFrame(LOUD * 4, 16_000, 1))
     play(one, now, 1)
-    assert (one.began_ms, one.started_ms) == (now, now)
+    assert marks(one) == (now, now)
 
 
 def test_a_murmur_is_heard_and_is_no_turn() -> None:
@@ -52,7 +62,7 @@ def test_words_that_cut_in_are_a_turn_of_their_own() -> None:
     one.cut_in("Wait.", LOUD * 4)
     play(one, 0, 4)
     assert one.is_over
-    assert (one.said_first, one.complete) == ("Wait.", {"text": ""})
+    assert words(one) == ("Wait.", {"text": ""})
     one.next_turn(Turn("user", 0, 0.0))
     assert (one.said_first, one.is_idle) == ("", True)
 
@@ -62,8 +72,8 @@ def test_a_party_that_speaks_meanwhile_goes_on_in_the_same_turn() -> None:
     one.cut_in("Wait.", LOUD * 4)
     play(one, 0, 2)
     one.take(AudioFrame(LOUD * 4, 16_000, 1))
-    assert one.complete is None
+    assert words(one) == ("Wait.", None)
     one.finish_input({"text": "I mean the other one."})
     play(one, 40, 6)
     assert one.is_over
-    assert (one.said_first, one.complete) == ("Wait.", {"text": "I mean the other one."})
+    assert words(one) == ("Wait.", {"text": "I mean the other one."})
