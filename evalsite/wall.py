@@ -56,10 +56,8 @@ class Tile:
             return replace(moved, tool=event.data["tool"])
         said = event.data["said"]
         text = said if len(said) <= SAID else said[:SAID] + "…"
-        # A side that is at its next turn has ended those before; what was heard of a turn may come after the next began.
-        still = tuple(
-            (turn, side) for turn, side in self.open_turns if side != event.side or turn > event.data["turn"]
-        )
+        # A side that is at its next turn has ended those before; what was heard of one may come after the next began.
+        still = tuple((turn, side) for turn, side in self.open_turns if side != event.side or turn > event.data["turn"])
         return replace(moved, open_turns=still, tool="", side=event.side, said=text, turn=event.data["turn"])
 
 

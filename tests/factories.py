@@ -84,7 +84,7 @@ def _bare_run(
 ) -> Run:
     frozen = make_config([s.name for s in scenarios], trials, domain, **(config or {}))
     facts = {
-        "config": frozen.model_dump(mode="json"),
+        "config": frozen.stored(),
         "fingerprint": frozen.fingerprint,
         "trial_count": len(scenarios) * trials,
         "is_rehearsal": frozen.is_rehearsal,

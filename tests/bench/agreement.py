@@ -46,8 +46,6 @@ def _panels(run: Run) -> list[Figure]:
     for name, title in (("run-corrected", "corrected headline"), ("run-faults", "fault panel")):
         url = reverse(name, args=[run.pk])
         times = [request(client, url) for _ in range(REQUESTS)]
-        conditions = (
-            f"{run.trial_count:,} calls, all decided by a judge; loaded when opened; worst {max(times):.0f} ms"
-        )
+        conditions = f"{run.trial_count:,} calls, all decided by a judge; loaded when opened; worst {max(times):.0f} ms"
         found.append(Figure(f"{title}, server time", statistics.median(times), "ms", 1000, conditions))
     return found

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
+import time_machine
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
@@ -76,6 +77,7 @@ class TestBlind:
         assert [word for word in TELLING if word in html.partition('id="main"')[2]] == []
         assert f"/runs/{run.pk}/" not in html
 
+    @time_machine.travel("2026-11-30T12:00:00Z", tick=False)
     def test_the_page_is_the_same_whatever_the_judge_ruled(self, queue: ReviewQueue, ann: User) -> None:
         desk = desk_of(ann, queue)
         before, verdict = same(desk.html), desk.slot.item.verdict
