@@ -35,11 +35,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name='trial',
-            name='audio',
-            field=models.CharField(blank=True, max_length=200),
-        ),
-        migrations.AddField(
-            model_name='trial',
             name='fault',
             field=models.CharField(blank=True, max_length=8),
         ),

@@ -63,8 +63,6 @@ class Trial(models.Model):
     prompt_tokens = models.PositiveIntegerField(null=True, blank=True)
     completion_tokens = models.PositiveIntegerField(null=True, blank=True)
     cost = models.FloatField(null=True, blank=True)
-    # The recording of the attempt that counts, as a name in the storage of artefacts; '' without one.
-    audio = models.CharField(max_length=200, blank=True)
     # passed, failed, not_applicable, excluded, undecided: lists of signals, for grids without a join.
     breakdown = models.JSONField(default=dict)
 
