@@ -38,7 +38,6 @@ def repetitions(run: Run) -> Repetitions | None:
     trials = int(run.config["trials"])
     if trials < 2:
         return None
-    named = _missing(run)
     counts = (
         run.trials.order_by("scenario__name")
         .values_list("scenario__name")
@@ -51,12 +50,13 @@ def repetitions(run: Run) -> Repetitions | None:
     }
     powers, chances = repetition_tables(gathered, min(trials, MOST_K))
     stability = Counter(scenario.stability for scenario in gathered.values())
+    missing = trials * len(gathered) - sum(min(scenario.rated, trials) for scenario in gathered.values())
     return Repetitions(
         rows=[(power.k, power, chance) for power, chance in zip(powers, chances, strict=True)],
         stability=stability,
         flaky=[name for name, scenario in gathered.items() if scenario.stability == "flaky"],
-        missing=trials * len(gathered) - sum(min(scenario.rated, trials) for scenario in gathered.values()),
-        named=named,
+        missing=missing,
+        named=_missing(run) if missing else (),
     )
 
 

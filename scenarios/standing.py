@@ -165,20 +165,27 @@ def findings(run: Run) -> Findings:
         started_at=Min("started_at"),
         ended_at=Max("ended_at"),
     )
-    kinds = trials.exclude(error_kind="").filter(outcome="infra_error").values_list("error_kind")
-    counts = _outcome_counts(trials.values("outcome", "by_inaction").annotate(count=Count("pk")))
+    rows = list(trials.values("outcome", "by_inaction", "error_kind").annotate(count=Count("pk")))
     signals = signal_rates(_signal_counts(run))
     return Findings(
         signals={signal: signals[signal] for signal in SIGNALS if signal in signals},
         items=item_rates(_item_counts(run)),
         prefixes=_prefix_rates(run),
-        without_inaction=success_rate(counts, without_inaction=True),
+        without_inaction=success_rate(_outcome_counts(rows), without_inaction=True),
         do_nothing=do_nothing_rate(facts["scenarios"], facts["inaction"]),
-        error_kinds=list(kinds.annotate(count=Count("pk")).order_by("-count", "error_kind")),
+        error_kinds=_error_kinds(rows),
         retried=facts["retried"],
         started_at=facts["started_at"],
         ended_at=facts["ended_at"],
     )
+
+
+def _error_kinds(rows: Iterable[Row]) -> list[tuple[str, int]]:
+    kinds: Counter[str] = Counter()
+    for row in rows:
+        if row["outcome"] == "infra_error" and row["error_kind"]:
+            kinds[row["error_kind"]] += row["count"]
+    return sorted(kinds.items(), key=lambda kind: (-kind[1], kind[0]))
 
 
 class _Clusters(NamedTuple):

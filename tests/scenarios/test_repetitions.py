@@ -37,9 +37,12 @@ def test_an_open_trial_is_missing_not_failed() -> None:
     assert list(map(str, found.named)) == ["toy__1#2: open"]
 
 
-def test_a_large_run_costs_two_queries(django_assert_num_queries: DjangoAssertNumQueries) -> None:
-    run = make_run(50, 4, ["pass", "fail", "fail"])
-    with django_assert_num_queries(2):
+@pytest.mark.parametrize(("outcomes", "queries"), [(["pass", "fail", "fail"], 1), (["pass", "infra_error"], 2)])
+def test_a_large_run_costs_a_query_and_one_to_name_what_is_missing(
+    django_assert_num_queries: DjangoAssertNumQueries, outcomes: list[str], queries: int
+) -> None:
+    run = make_run(50, 4, outcomes)
+    with django_assert_num_queries(queries):
         repetitions(run)
     assert Trial.objects.count() == 200
 
