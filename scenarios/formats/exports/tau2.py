@@ -108,6 +108,8 @@ def _ours(run: RunExport, trial: TrialExport) -> dict[str, Any]:
         "attempts": trial.row.attempts,
         "cost_usd": trial.row.cost,
         **({"unanswered_calls": unanswered} if unanswered else {}),
+        # Held and judged elsewhere: our importer then judges it as its own tool did.
+        **({"is_imported": True} if trial.foreign is not None else {}),
     }
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 from scenarios.formats.imports.records import ImportedRun, ImportedTrial
 from scenarios.formats.imports.replay import Replay, failed_as_recorded, replay
 from scenarios.formats.imports.tasks import CannotReplay, ReplayTask, task_to_replay
-from scenarios.formats.imports.upstream import QUIRKS, Quirk
+from scenarios.formats.imports.upstream import JUDGING, QUIRKS, Quirk
 from scenarios.sides import SIDES, Side
 
 ReasonKind = Literal["task_version", "upstream_tool", "harness", "unexplained"]
@@ -54,11 +54,11 @@ class Rescored:
 def rescore(run: ImportedRun, trial: ImportedTrial, *, upstream: bool = False) -> Rescored:
     """Replay a trial with the task as its file has it and as it stands today, and explain every difference.
 
-    ``upstream`` makes the tools behave like tau2's own, known defects included. CannotReplay: there is no task, no
-    domain, or its start cannot be set up.
+    Expected states are made as the file's own tool makes them. ``upstream`` makes the tools behave like tau2's own too,
+    known defects included. CannotReplay: there is no task, no domain, or its start cannot be set up.
     """
     task = task_to_replay(run, trial)
-    quirks = frozenset(QUIRKS.get(task.domain.name, {})) if upstream else frozenset()
+    quirks = frozenset(QUIRKS.get(task.domain.name, {})) if upstream else _judged_so(run, trial, task)
     ours = replay(trial, task, quirks)
     today, why_not = _today(run, trial, task, ours, quirks)
     stored, sides = trial.verdict.db_match, trial.verdict.db_sides
@@ -78,6 +78,18 @@ def rescore(run: ImportedRun, trial: ImportedTrial, *, upstream: bool = False) -
         },
         sides=sides,
     )
+
+
+def _judged_so(run: ImportedRun, trial: ImportedTrial, task: ReplayTask) -> frozenset[Quirk]:
+    """Return how tau2 makes the expected state that its verdicts are about: that is its ruling, no tool's defect.
+
+    Files in its form that we wrote of calls held here were judged by our own.
+    """
+    info = trial.facts.get("info")
+    ours = info.get("callboard") if isinstance(info, Mapping) else None
+    if not run.format.startswith("tau2") or (isinstance(ours, Mapping) and not ours.get("is_imported")):
+        return frozenset()
+    return frozenset(JUDGING & QUIRKS.get(task.domain.name, {}).keys())
 
 
 def _today(

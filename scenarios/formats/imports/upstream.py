@@ -29,6 +29,8 @@ QUIRKS: Mapping[str, Mapping[Quirk, str]] = {
         "payment finds no request",
     },
 }
+# Those of the harness that judges, not of a tool.
+JUDGING: frozenset[Quirk] = frozenset({"gold_without_sync"})
 _UPPER, _LOWER = ("order_id", "reservation_id", "flight_number"), ("user_id",)
 
 

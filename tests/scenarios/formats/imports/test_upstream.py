@@ -118,11 +118,19 @@ def test_an_expected_payment_finds_no_request_upstream(tmp_path: Path) -> None:
     run, (trial,) = imported(
         tmp_path, results([one], [task(actions=[asked, paid], initial_state=start)], domain="telecom")
     )
-    ours, theirs = rescore(run, trial), rescore(run, trial, upstream=True)
+    judged_there, upstream = rescore(run, trial), rescore(run, trial, upstream=True)
 
+    assert (judged_there.agrees, upstream.agrees) == (True, True)
+    assert judged_there.replay.quirks == {"gold_without_sync"}
+
+    # A file that we wrote of a call held here was judged by an expected state that is kept in step.
+    one["info"] = {"callboard": {"trial_id": "r/s/1"}}
+    run, (trial,) = imported(
+        tmp_path, results([one], [task(actions=[asked, paid], initial_state=start)], domain="telecom")
+    )
+    ours = rescore(run, trial)
     assert (ours.agrees, [reason.kind for reason in ours.reasons]) == (False, ["upstream_tool"])
     assert "does not bring the two sides together" in ours.reasons[0].text
-    assert theirs.agrees is True
 
 
 @pytest.mark.usefixtures("benchmarks")
