@@ -83,11 +83,14 @@ def rescore(run: ImportedRun, trial: ImportedTrial, *, upstream: bool = False) -
 def _judged_so(run: ImportedRun, trial: ImportedTrial, task: ReplayTask) -> frozenset[Quirk]:
     """Return how tau2 makes the expected state that its verdicts are about: that is its ruling, no tool's defect.
 
-    Files in its form that we wrote of calls held here were judged by our own.
+    Files in its form that we wrote of calls held here were judged by our own. An Inspect log holds a verdict of tau2
+    where that is over both sides' databases.
     """
     info = trial.facts.get("info")
     ours = info.get("callboard") if isinstance(info, Mapping) else None
-    if not run.format.startswith("tau2") or (isinstance(ours, Mapping) and not ours.get("is_imported")):
+    is_ours = isinstance(ours, Mapping) and not ours.get("is_imported")
+    in_inspect = run.format == "inspect" and set(trial.verdict.db_sides) == set(SIDES)
+    if is_ours or not (in_inspect or run.format.startswith("tau2")):
         return frozenset()
     return frozenset(JUDGING & QUIRKS.get(task.domain.name, {}).keys())
 
