@@ -1,7 +1,7 @@
 """Two calls side by side: what was said and done, aligned by tool calls; verdicts and end states."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,6 +9,7 @@ from evalsite import transcript
 from scenarios.analysis.alignment import State, Stretch, ToolUse, stretches
 from scenarios.domains.base import SIGNALS
 from scenarios.models import SignalResult, Trial, TrialEvent, Verdict
+from scenarios.newest import newest
 
 SHOWN = ("turn.ended", "tool.called", "tool.returned")
 # Rows that a page shows; a call of thousands of turns is read on its own page.
@@ -143,22 +144,16 @@ def _text(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def _latest(rows: Iterable[Any]) -> list[Any]:
-    rows = list(rows)
-    latest = max((row.scoring for row in rows), default=0)
-    return [row for row in rows if row.scoring == latest]
-
-
 def _signals(left: Trial, right: Trial) -> list[tuple[str, str, str]]:
     """Return signal and its state on either side, "" where it was not scored; what applies to neither is left out."""
-    sides = [{row.signal: row.state for row in _latest(trial.signals.all())} for trial in (left, right)]
+    sides = [{row.signal: row.state for row in newest(trial.signals.all())} for trial in (left, right)]
     named = [(name, *(side.get(name, "") for side in sides)) for name in SIGNALS]
     return [(name, a, b) for name, a, b in named if {a, b} - {"", "not_applicable"}]
 
 
 def _claims(left: Trial, right: Trial) -> list[dict[str, Any]]:
     """Return claims and predicates with the ruling of either side, those that differ first."""
-    sides = [{(v.signal, v.claim): v for v in _latest(trial.verdicts.all())} for trial in (left, right)]
+    sides = [{(v.signal, v.claim): v for v in newest(trial.verdicts.all())} for trial in (left, right)]
     rows: list[dict[str, Any]] = [
         {"signal": signal, "claim": claim, "rulings": [_ruling(side.get(key)) for side in sides]}
         for key in dict.fromkeys([*sides[0], *sides[1]])

@@ -12,6 +12,7 @@ from evalsite.reviewed import history_of, overrulers
 from scenarios import domains
 from scenarios.domains.base import ScenarioSpec
 from scenarios.models import ForeignResult, Run, SignalResult, Trial, TrialEvent, Verdict
+from scenarios.newest import newest
 from scenarios.scoring.evidence import read_events
 from scenarios.scoring.remarks import Remark, remarks
 from scenarios.scoring.upstream import nothing_written
@@ -23,9 +24,9 @@ UNREMARKABLE = ("attempt.started", "context.pulled", "usage.reported")
 
 def explain(trial: Trial, record: CallRecord) -> dict[str, Any]:
     """Return the right column: signals, claims, predicates, database, actions, latency, judge."""
-    signals = _latest(trial.signals.all())
+    signals = newest(trial.signals.all())
     every = list(trial.verdicts.select_related("judge"))
-    verdicts = _latest(every)
+    verdicts = newest(every)
     by_name = {signal.signal: signal for signal in signals if signal.state != "not_applicable"}
     marks = _remarks(record)
     places = _places(record, verdicts, marks)
@@ -96,13 +97,6 @@ def _upstream(trial: Trial, checks: list[dict[str, Any]]) -> dict[str, Any] | No
         return None
     unwritten = nothing_written(spec) if spec else ()
     return {"checks": checks, "basis": [(part, part in unwritten) for part in basis]}
-
-
-def _latest(rows: Iterable[Any]) -> list[Any]:
-    """Return the rows of the latest scoring."""
-    rows = list(rows)
-    latest = max((row.scoring for row in rows), default=0)
-    return [row for row in rows if row.scoring == latest]
 
 
 def _remarks(record: CallRecord) -> list[Remark]:

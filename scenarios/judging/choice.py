@@ -11,6 +11,7 @@ from django.utils import timezone
 from scenarios.judging.run_batch import INJECTIONS, PLAIN, version_row
 from scenarios.lifecycle import cost_of
 from scenarios.models import BatchItem, JudgeBatch, Judging, Run, Scenario, Trial, Verdict
+from scenarios.newest import newest_claims
 from scenarios.scoring.canaries import for_batch
 from scenarios.scoring.results import OUTCOMES
 
@@ -80,9 +81,8 @@ class Choice:
 
 def flagged_verdicts(trial: Any) -> QuerySet[Verdict]:
     """Return the newest verdicts of a trial that a person should look at: see ``judge_reply``."""
-    newer = Verdict.objects.filter(trial=OuterRef("trial"), signal="nl_assertion", scoring__gt=OuterRef("scoring"))
     odd = Q(detail__flagged=True) | ~Q(error="")
-    return Verdict.objects.filter(odd, ~Exists(newer), trial=trial, signal="nl_assertion")
+    return newest_claims().filter(odd, trial=trial)
 
 
 def make_batch(

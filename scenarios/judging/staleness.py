@@ -9,12 +9,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.db.models import Count, QuerySet
 
 from scenarios import catalogue
 from scenarios.domains.base import ScenarioSpec
 from scenarios.judging.prompts import text_of
 from scenarios.models import JudgeVersion, Judging, Profile, Run, Scenario, Trial, TrialEvent, Verdict
+from scenarios.newest import newest_claims
 from scenarios.replay import gold_replay
 from scenarios.scoring.judge_identity import JudgeIdentity
 from scenarios.scoring.judge_request import task_parts
@@ -62,11 +63,11 @@ def why_judge_changed(judge: JudgeVersion, current: Mapping[str, JudgeIdentity])
 
 def stale_share(run: Run) -> StaleShare:
     """Return how many of a run's rulings are stale, in a handful of queries."""
-    judged = Verdict.objects.filter(trial__run=run, signal="nl_assertion", judge__isnull=False)
+    of_run = {"trial__run": run, "judge__isnull": False}
+    judged = Verdict.objects.filter(signal="nl_assertion", **of_run)
     counts = _by_judge(judged)
     if len({scoring for _, scoring in counts}) > 1:
-        newer = Verdict.objects.filter(trial=OuterRef("trial"), signal="nl_assertion", scoring__gt=OuterRef("scoring"))
-        judged = judged.filter(~Exists(newer))
+        judged = newest_claims().filter(**of_run)
         counts = _by_judge(judged)
     if not counts:
         return StaleShare()

@@ -15,7 +15,7 @@ def rated_calls(runs: Sequence[int]) -> list[RatedCall]:
     """Return the rated calls of these runs, by their trial's key, in a handful of queries whatever their number."""
     trials = Trial.objects.filter(run__in=runs, status__in=Trial.ENDED).order_by("run_id", "position")
     rows = list(trials.values_list("pk", "outcome", "judged_outcome", "scenario_id"))
-    gating, claims = _gating(runs), _claims(runs)
+    gating, claims = _gating(runs), claims_by_call(runs)
     rulings, sampled = _rulings(runs), _sampled(runs)
     found = []
     for pk, outcome, judged_outcome, scenario in rows:
@@ -49,8 +49,8 @@ def _gating(runs: Sequence[int]) -> Mapping[int, Mapping[str, bool | None]]:
     return found
 
 
-def _claims(runs: Sequence[int]) -> Mapping[int, list[int]]:
-    """Return the newest rulings on each call's claims."""
+def claims_by_call(runs: Sequence[int]) -> Mapping[int, list[int]]:
+    """Return the newest rulings on each call's claims, in order, by trial."""
     rows = Verdict.objects.filter(trial__run__in=runs, signal="nl_assertion").order_by("trial_id", "-scoring", "index")
     found: dict[int, list[int]] = defaultdict(list)
     newest: dict[int, int] = {}

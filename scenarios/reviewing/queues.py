@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Q, QuerySet
 from pydantic import BaseModel, ConfigDict, Field
 
 from scenarios.models import ReviewItem, ReviewQueue, ReviewSlot, Run, Trial, Verdict
+from scenarios.newest import newest_claims
 from scenarios.reviewing.disagreements import open_disagreements
 from scenarios.reviewing.worth import by_worth
 from scenarios.searchable import composed
@@ -109,9 +110,7 @@ def make_queue(
 
 def current_claims() -> QuerySet[Verdict]:
     """Return the newest rulings on the claims of ended calls."""
-    newer = Verdict.objects.filter(trial=OuterRef("trial"), signal="nl_assertion", scoring__gt=OuterRef("scoring"))
-    rows = Verdict.objects.filter(signal="nl_assertion", trial__status__in=Trial.ENDED)
-    return rows.filter(~Exists(newer))
+    return newest_claims().filter(trial__status__in=Trial.ENDED)
 
 
 def _runs(chosen: QueueFilter) -> list[int]:
