@@ -116,6 +116,10 @@ class Complaints:
         """Let complaints pass that match."""
         self.expected.append(pattern)
 
+    def expect_outage(self) -> None:
+        """Let pass what a browser says when the server dies, whatever each of its connections was doing then."""
+        self.expect("^WebSocket connection to |^Failed to load resource: net::ERR_|^htmx:")
+
     def note(self, message: ConsoleMessage) -> None:
         """Keep an error or a warning of the console, a violated content policy among them."""
         if message.type in ("error", "warning"):

@@ -76,7 +76,7 @@ def test_a_reload_in_the_middle_loses_and_doubles_nothing(call: Call, open_as: O
 def test_a_server_that_is_killed_and_comes_back_loses_and_doubles_nothing(
     call: Call, open_as: Open, viewer: User, site: Site, complaints: Complaints
 ) -> None:
-    complaints.expect("WebSocket connection to|ERR_CONNECTION_REFUSED|Failed to load resource")
+    complaints.expect_outage()
     page = open_as(viewer, address(call))
     expect_live(page)
     call.turn("user", "before the crash")

@@ -154,7 +154,7 @@ def test_an_expired_session_leads_to_the_form_and_back(run: Run, open_as: Open, 
 def test_a_site_that_went_away_is_said_on_the_page(
     run: Run, site: Site, open_as: Open, operator: User, complaints: Complaints
 ) -> None:
-    complaints.expect("ERR_CONNECTION|htmx:")
+    complaints.expect_outage()
     page = open_as(operator, "/runs/new")
     expect(page.locator("#summary .figure")).to_be_visible()
     site.kill()

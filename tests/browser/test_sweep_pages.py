@@ -111,7 +111,7 @@ def test_cells_change_where_they_stand(going: Run, open_as: Open, viewer: User) 
 def test_a_page_that_lost_its_server_shows_the_cells_as_they_are(
     going: Run, site: Site, open_as: Open, viewer: User, complaints: Complaints
 ) -> None:
-    complaints.expect("WebSocket|ERR_CONNECTION|htmx:")
+    complaints.expect_outage()
     page = open_as(viewer, f"/runs/{going.pk}/")
     expect(page.locator("#connection")).to_have_attribute("data-state", "live", timeout=15_000)
     site.kill()
