@@ -19,9 +19,10 @@ the labels are a sample of the run (Wilson in each class, shrunk by the share th
 method of variance estimates recovery (Zou and Donner 2008). With every judged call labelled it is the plain interval of
 people's rate. It holds the agent's rate in 96 % of simulated runs on average (``test_coverage_of_correction.py``).
 
-**Sampling.** Within a class the labelled calls must be a random sample. A queue that is filtered by the judge's ruling,
-or by a property that stands in ``stratum`` for every call, is random within its class. Labels from any other filter
-(flagged, disagreeing, picked by hand) overrule calls but are not used here, and are counted in ``not_random``. "Cannot
+**Sampling.** Within a class the labelled calls must be a random sample. A queue of whole calls by lot is one, also when
+it takes more of one class than of another, or when it has been worked half; a filter by a property that stands in
+``stratum`` for every call keeps it so. Labels from any other filter (flagged, disagreeing, picked by hand, single
+claims of calls that have several) overrule calls but are not used here, and are counted in ``not_random``. "Cannot
 tell" is left out, as if such calls were like the others of their class.
 """
 

@@ -1,6 +1,7 @@
 """Which verdicts a queue holds: a filter, an order that can be repeated, and slots for N reviews of each."""
 
 import random
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -45,10 +46,26 @@ class QueueFilter(BaseModel):
 
     @property
     def is_random(self) -> bool:
-        """Return whether its items are a random sample within what the judge ruled: only such labels correct a rate."""
-        return self.kind in ("all", "failed", "passed", "narrowing") and not (
-            self.outcome or self.scenario or self.number
-        )
+        """Return whether its calls are a random sample of their runs: only such labels correct a rate.
+
+        A rate counts calls, so these have to come whole: of the claims that the judge failed, all would be there of
+        calls that failed through and through, and never all of the others. Calls of one judge may be those that
+        somebody had judged again.
+        """
+        return (self.is_by_lot or self._is_narrowing) and self.judge is None
+
+    @property
+    def is_by_lot(self) -> bool:
+        """Return whether its items are whole calls in the order of the lot, of all that the judge ruled on."""
+        return self.kind == "all" and not self._is_by_hand
+
+    @property
+    def _is_narrowing(self) -> bool:
+        return self.kind == "narrowing" and not self._is_by_hand
+
+    @property
+    def _is_by_hand(self) -> bool:
+        return bool(self.outcome or self.scenario or self.number)
 
 
 def choose(chosen: QueueFilter) -> list[int]:
@@ -58,11 +75,27 @@ def choose(chosen: QueueFilter) -> list[int]:
         found = set(_verdicts(chosen).values_list("pk", flat=True))
         keys = [key for key in order if key in found]
         return keys[: chosen.sample or MAX_ITEMS]
-    keys = list(_verdicts(chosen).order_by("trial__run_id", "trial__position", "index").values_list("pk", flat=True))
+    rows = list(_verdicts(chosen).order_by("trial__run_id", "trial__position", "index").values_list("pk", "trial_id"))
+    lots = random.Random(chosen.seed)  # noqa: S311  (a sample that can be drawn again, no secret)
+    if chosen.is_by_lot:
+        return _by_call(rows, lots)[: chosen.sample or MAX_ITEMS]
+    keys = [key for key, _ in rows]
     if chosen.sample is not None:
-        lots = random.Random(chosen.seed)  # noqa: S311  (a sample that can be drawn again, no secret)
         keys = lots.sample(keys, min(chosen.sample, len(keys)))
     return keys[:MAX_ITEMS]
+
+
+def _by_call(rows: Sequence[tuple[int, int]], lots: random.Random) -> list[int]:
+    """Return verdicts with the claims of a call together, and the calls in the order of the lot.
+
+    So whatever of them is reviewed so far is a random sample of the calls, however many claims each has.
+    """
+    by_trial: dict[int, list[int]] = defaultdict(list)
+    for key, trial in rows:
+        by_trial[trial].append(key)
+    order = list(by_trial)
+    lots.shuffle(order)
+    return [key for trial in order for key in by_trial[trial]]
 
 
 def make_queue(

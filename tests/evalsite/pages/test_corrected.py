@@ -21,12 +21,11 @@ HTMX = {"HX-Request": "true"}
 
 
 def sampled(run: Run) -> None:
-    """Let all claims of a run come from a random queue."""
+    """Let all labels of a run come from a random queue."""
     queue = ReviewQueue.objects.create(title="q", is_random=True)
-    verdicts = Verdict.objects.filter(trial__run=run)
-    ReviewItem.objects.bulk_create(
-        ReviewItem(queue=queue, verdict=verdict, position=position) for position, verdict in enumerate(verdicts, 1)
-    )
+    for position, verdict in enumerate(Verdict.objects.filter(trial__run=run), 1):
+        item = ReviewItem.objects.create(queue=queue, verdict=verdict, position=position)
+        verdict.reviews.update(item=item)
 
 
 def get(client: Client, person: User, path: str, **options: Any) -> str:
