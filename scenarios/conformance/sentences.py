@@ -22,6 +22,7 @@ _STATES = {
         )
     },
 }
+_MEANINGS = frozenset(_STATES.values())
 # Permissions of apps. They are everyday words, so they count only where a sentence is about permissions.
 _PERMISSIONS = {"sms", "storage", "phone", "network"}
 _LABEL = re.compile(r"^[^.:\n]*:(?=\s|$)", re.MULTILINE)
@@ -41,14 +42,24 @@ def says_the_same(expected: str, got: str) -> bool:
 
 def _data(sentence: str) -> Iterator[str | float]:
     is_about_permissions = "permission" in sentence.lower()
-    for piece in _PIECE.findall(_LABEL.sub("", sentence)):
-        word = piece.lower()
-        if _NUMBER.fullmatch(piece):
-            yield float(piece)
-        elif word in _STATES:
-            yield _STATES[word]
-        elif word in _PERMISSIONS:
-            if is_about_permissions:
-                yield word
-        elif piece == "|" or "://" in piece or any(map(str.isdigit, piece)):
-            yield piece
+    for line in _LABEL.sub("", sentence).splitlines():
+        before: str | float | None = None
+        for piece in _PIECE.findall(line):
+            datum = _datum(piece, is_about_permissions)
+            # A state that a line says again, with no other data between, is said once: "(Good). It is good for video."
+            if datum is None or datum == before and datum in _MEANINGS:
+                continue
+            yield datum
+            before = datum
+
+
+def _datum(piece: str, is_about_permissions: bool) -> str | float | None:
+    """Return what a piece of a sentence tells; None: it is wording."""
+    word = piece.lower()
+    if _NUMBER.fullmatch(piece):
+        return float(piece)
+    if word in _STATES:
+        return _STATES[word]
+    if word in _PERMISSIONS:
+        return word if is_about_permissions else None
+    return piece if piece == "|" or "://" in piece or any(map(str.isdigit, piece)) else None
