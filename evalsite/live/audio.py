@@ -11,18 +11,14 @@ import logging
 import struct
 import time
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
-from channels.auth import get_user
-from channels.db import aclose_old_connections, database_sync_to_async
+from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
-from django.conf import settings
 
 from evalsite.access import has_role
 from evalsite.live.audio_tail import Tail
-from evalsite.live.consumers import BAD_MESSAGE, BROKEN, SIGNED_OUT
+from evalsite.live.consumers import BAD_MESSAGE, BROKEN, SIGNED_OUT, still_has_role
 from evalsite.live.hub import message
 from scenarios.models import Run, Trial
 from scenarios.playback import path_of, recording_of
@@ -105,7 +101,7 @@ class AudioConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels h
             if now - looked >= LOOK_S:
                 looked = now
                 heard = await database_sync_to_async(look)(pk)
-                if not await self._may_listen():
+                if not await still_has_role(self.scope, "operator"):
                     await self.close(SIGNED_OUT, "the session has ended")
                     return
                 if tail is not None:
@@ -133,12 +129,3 @@ class AudioConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels h
         header = HEADER.pack(time.time() * 1000, piece.position_ms, piece.age_ms)
         await self.send(bytes_data=header + piece.pcm)
         return True
-
-    async def _may_listen(self) -> bool:
-        # A fresh store: the scope's own session was read when the socket opened.
-        session: Any = import_module(settings.SESSION_ENGINE).SessionStore(self.scope["session"].session_key)
-        try:
-            user = await get_user({"session": session})
-            return bool(await database_sync_to_async(has_role)(user, "operator"))
-        finally:
-            await aclose_old_connections()

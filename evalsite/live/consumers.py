@@ -9,14 +9,16 @@ import contextlib
 import json
 import logging
 import time
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
 from channels.auth import get_user
-from channels.db import aclose_old_connections
+from channels.db import aclose_old_connections, database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 
+from evalsite.access import Role, has_role
 from evalsite.live import feeds
 from evalsite.live.hub import Viewer, message
 
@@ -30,9 +32,19 @@ MAX_KNOWN = 5_000
 # Codes from 4000 are ours; the page reconnects after every other one.
 BAD_MESSAGE = 4400
 SIGNED_OUT = 4401
-GONE = 4404
 BROKEN = 1011
 TRY_AGAIN = 1013
+
+
+async def still_has_role(scope: Mapping[str, Any], role: Role) -> bool:
+    """Return whether the session of a socket goes on and its person has a role, both as they are now."""
+    # A fresh store: the scope's own session was read when the socket opened.
+    session: Any = import_module(settings.SESSION_ENGINE).SessionStore(scope["session"].session_key)
+    try:
+        user = await get_user({"session": session})
+        return bool(await database_sync_to_async(has_role)(user, role))
+    finally:
+        await aclose_old_connections()
 
 
 class BadMessage(ValueError):
@@ -40,7 +52,10 @@ class BadMessage(ValueError):
 
 
 class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types
-    """One viewer of one feed. Strangers are refused in the handshake; the origin is checked before this runs."""
+    """One viewer of one feed. Strangers and people without a role are refused in the handshake.
+
+    The origin is checked before this runs.
+    """
 
     feed: str
     viewer: Viewer | None = None
@@ -48,9 +63,9 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels ha
     _unanswered = 0
 
     async def connect(self) -> None:
-        """Accept people who are signed in."""
+        """Accept people who may see pages."""
         user = self.scope.get("user")
-        if user is None or not user.is_authenticated:
+        if user is None or not await database_sync_to_async(has_role)(user, "viewer"):
             await self.close()
             return
         await self.accept()
@@ -104,7 +119,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels ha
         """Show that the line is alive and ask the page the same; False when the socket was closed."""
         if self._unanswered >= MISSED_BEATS:
             await self._drop(viewer, TRY_AGAIN, "the page does not answer")
-        elif not await self._is_signed_in():
+        elif not await still_has_role(self.scope, "viewer"):
             await self._drop(viewer, SIGNED_OUT, "the session has ended")
         else:
             self._unanswered += 1
@@ -115,15 +130,6 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels ha
     async def _drop(self, viewer: Viewer, code: int, why: str) -> None:
         feeds.hub.leave(viewer)
         await self.close(code, why)
-
-    async def _is_signed_in(self) -> bool:
-        # A fresh store: the scope's own session was read when the socket opened.
-        session = import_module(settings.SESSION_ENGINE).SessionStore(self.scope["session"].session_key)
-        try:
-            user = await get_user({"session": session})
-        finally:
-            await aclose_old_connections()
-        return bool(user.is_authenticated and user.is_active)
 
 
 class TrialConsumer(LiveConsumer):

@@ -34,6 +34,13 @@ async def test_a_stranger_is_refused_in_the_handshake(trial: Trial) -> None:
     assert not connected
 
 
+@pytest.mark.parametrize("path", ["trials/{}/", "runs/{}/", "live/"])
+async def test_who_has_no_role_is_refused_as_by_the_pages(trial: Trial, path: str) -> None:
+    cookie = await in_db(lambda: sign_in(User.objects.create_user("nobody")))()
+    connected, _ = await Socket("/ws/" + path.format(trial.pk), cookie).connect()
+    assert not connected
+
+
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", ""])
 async def test_a_foreign_origin_is_refused_even_with_a_session(trial: Trial, viewer: User, origin: str) -> None:
     connected, _ = await Socket(f"/ws/trials/{trial.pk}/", await in_db(sign_in)(viewer), origin).connect()
@@ -258,6 +265,17 @@ async def test_a_person_who_was_shut_out_is_dropped(
     assert await socket.close_code() == consumers.SIGNED_OUT
 
 
+async def test_a_person_whose_role_was_taken_is_dropped(
+    trial: Trial, viewer: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(consumers, "BEAT_S", 0.02)
+    monkeypatch.setattr(consumers, "MISSED_BEATS", 1_000)
+    socket = await open_socket(f"/ws/trials/{trial.pk}/", viewer)
+    await socket.next("beat")
+    await in_db(viewer.groups.clear)()
+    assert await socket.close_code() == consumers.SIGNED_OUT
+
+
 async def test_a_page_that_does_not_answer_is_asked_to_come_again(
     trial: Trial, viewer: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -267,10 +285,10 @@ async def test_a_page_that_does_not_answer_is_asked_to_come_again(
 
 
 async def test_a_socket_that_breaks_says_so(trial: Trial, viewer: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def broken(self: Any) -> bool:
+    async def broken(*_: Any) -> bool:
         raise RuntimeError("no database")
 
-    monkeypatch.setattr(consumers.LiveConsumer, "_is_signed_in", broken)
+    monkeypatch.setattr(consumers, "still_has_role", broken)
     socket = await open_socket(f"/ws/trials/{trial.pk}/", viewer)
     assert await socket.close_code() == consumers.BROKEN
 
