@@ -200,6 +200,7 @@ class Lane:
         await self.recorder.settle(
             record, lifecycle.finish, scored.decision, scored.results, scored.facts, judged=scored.judged
         )
+        self.recorder.close(record)  # its lease is given up: the recorder would take it for a lost one
         if scored.decision.outcome in faults.FAILED:
             # The call is over and stored: a lane that is stopped now has nothing to give back.
             with contextlib.suppress(asyncio.CancelledError):

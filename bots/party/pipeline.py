@@ -41,10 +41,11 @@ _SILENT = RTVIObserverParams(
     user_speaking_enabled=False,
     user_mute_enabled=False,
     user_input_enabled=False,
-    user_transcription_enabled=False,
     metrics_enabled=False,
     function_call_report_level={"*": RTVIFunctionCallReportLevel.DISABLED},
 )
+# Deprecated by pipecat 1.13 without a replacement: as an argument it warns on the terminal of all who start a site.
+_SILENT.user_transcription_enabled = False
 
 
 class PartyCall:
@@ -125,7 +126,9 @@ class PartyCall:
             await self._refuse(id_, "'say' needs a text and a turn number")
             return
         if not self._tracker.idle.is_set():
-            await self._refuse(id_, f"turn {self._tracker.turn} is not over, so turn {turn} cannot begin")
+            # Whoever only listens is never told a number: its turns begin with what it hears.
+            owed = f"turn {self._tracker.turn} is not over" if self._tracker.turn else "it still owes an answer"
+            await self._refuse(id_, f"{owed}, so turn {turn} cannot begin")
             return
         self._tracker.begin(turn)
         append = LLMMessagesAppendFrame(messages=[{"role": "user", "content": text}], run_llm=True)

@@ -16,13 +16,13 @@ from tests.bots.endpoint import Ask, Endpoint, say, use
 
 
 def health(server: PartyServer) -> dict[str, Any]:
-    with urlopen(server.address.replace("ws:", "http:") + "/health", timeout=20) as response:
+    with urlopen(server.address.replace("ws:", "http:") + "/health", timeout=120) as response:
         answer: dict[str, Any] = json.load(response)
     return answer
 
 
 async def receive(socket: ClientConnection) -> Message:
-    message = decode(await asyncio.wait_for(socket.recv(), 20))
+    message = decode(await asyncio.wait_for(socket.recv(), 120))
     assert message is not None
     return message
 
@@ -91,7 +91,7 @@ async def test_health_counts_calls_and_forgets_those_that_are_over(
     assert (during["side"], during["started"]) == ("agent", before["started"] + 1)
     assert during["running"] >= 1
     await socket.close()
-    for _ in range(200):
+    for _ in range(2_000):
         if health(parties["agent"])["running"] == 0:
             return
         await asyncio.sleep(0.05)
@@ -158,6 +158,17 @@ async def test_a_turn_cannot_begin_before_the_last_is_over(address: str, endpoin
     await ask(socket, "say", {"turn": 2, "text": "Hurry."})
     refusal = await receive_kind(socket, "error-response")
     assert "turn 1 is not over" in refusal.data["error"]
+    await socket.close()
+
+
+async def test_a_turn_without_a_number_that_is_not_over_is_not_called_turn_0(address: str, endpoint: Endpoint) -> None:
+    endpoint.scripts["agent"] = [use(Ask("sell"))]
+    socket = await prepared(address, endpoint, tools=[{"name": "sell"}])
+    await ask(socket, "say", {"turn": 0, "text": "Sell."})
+    await receive_kind(socket, "tool-call")
+    await ask(socket, "say", {"turn": 7, "text": "Hurry."})
+    refusal = await receive_kind(socket, "error-response")
+    assert refusal.data["error"] == "it still owes an answer, so turn 7 cannot begin"
     await socket.close()
 
 
