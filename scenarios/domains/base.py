@@ -197,6 +197,8 @@ class Tool(ABC):
     Arguments: ClassVar[type[BaseModel]]
     # The call is over once a successful result has been delivered (end of conversation, transfer).
     ends_call: ClassVar[Literal["end_tool", "transfer"] | None] = None
+    # Whether an answer to arguments that are not valid lists what is wrong (``details``) beside its text.
+    lists_faults: ClassVar[bool] = True
 
     @classmethod
     def model_name(cls) -> str:

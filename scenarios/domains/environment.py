@@ -67,14 +67,7 @@ class Environment:
         except Exception:
             # A fault of the tool, not of the model: nothing was changed, and the call goes on.
             logger.exception("tool %s of %s failed", tool.model_name(), self.spec.name)
-            return _failed(
-                tool.model_name(),
-                tool.side,
-                given,
-                "tool_failed",
-                "internal_error",
-                "The tool failed. Nothing changed.",
-            )
+            return self._crashed(tool, side, given)
         self._counts[side][tool.model_name()] += 1
         arguments_said = {**checked.model_dump(), **context.recorded_arguments}
         return self._succeeded(tool, given, arguments_said, context, value, changes)
@@ -142,6 +135,13 @@ class Environment:
             arguments=given,
         )
 
+    def _crashed(self, tool: Tool, side: Side, given: dict[str, Any]) -> ToolResult:
+        kind, error_type, text = "tool_failed", "internal_error", "The tool failed. Nothing changed."
+        if side not in self.databases:
+            kind = error_type = "db_not_initialized"
+            text = f"The {side} side of {self.spec.name} has no database, and {tool.model_name()} needs one."
+        return _failed(tool.model_name(), tool.side, given, kind, error_type, text)
+
     def _unknown(self, side: Side, name: str, arguments: Any) -> ToolResult:
         given = dict(arguments) if isinstance(arguments, dict) else {}
         shown = str(name)[:80]
@@ -160,7 +160,7 @@ class Environment:
             tool.invalid_type(error.fields),
             text,
             fields=error.fields,
-            details=error.details,
+            **({"details": error.details} if tool.lists_faults else {}),
         )
 
 

@@ -4,8 +4,9 @@ from typing import Any
 
 from pydantic import Field
 
-from scenarios.domains.base import Tool, ToolArguments, ToolContext
+from scenarios.domains.base import ToolArguments, ToolContext
 from scenarios.domains.tau2_telecom import store
+from scenarios.domains.tau2_telecom.tool import TelecomTool
 
 _TABLES = {"L": "lines", "D": "devices", "B": "bills", "C": "customers", "P": "plans"}
 
@@ -22,7 +23,7 @@ class OfLine(OfCustomer):
     line_id: str = Field(description="Such as 'L1001'.")
 
 
-class GetCustomerByPhoneTool(Tool):
+class GetCustomerByPhoneTool(TelecomTool):
     """Identifies the caller by a phone number."""
 
     description = "Find a customer by their phone number, or by the number of any of their lines."
@@ -42,7 +43,7 @@ class GetCustomerByPhoneTool(Tool):
         raise store.refusal("customer_not_found", f"No customer has the number {args.phone_number}.")
 
 
-class GetCustomerByIdTool(Tool):
+class GetCustomerByIdTool(TelecomTool):
     """Reads a customer."""
 
     description = "Find a customer by their id."
@@ -55,7 +56,7 @@ class GetCustomerByIdTool(Tool):
         return store.require_customer(context.db, args.customer_id)
 
 
-class GetCustomerByNameTool(Tool):
+class GetCustomerByNameTool(TelecomTool):
     """Identifies the caller by name and date of birth."""
 
     description = "Find customers by full name and date of birth, which verifies them. There may be none."
@@ -76,7 +77,7 @@ class GetCustomerByNameTool(Tool):
         ]
 
 
-class GetDetailsByIdTool(Tool):
+class GetDetailsByIdTool(TelecomTool):
     """Reads any record."""
 
     description = (
@@ -99,7 +100,7 @@ class GetDetailsByIdTool(Tool):
         return record
 
 
-class GetBillsForCustomerTool(Tool):
+class GetBillsForCustomerTool(TelecomTool):
     """Lists a customer's bills."""
 
     description = "List a customer's bills, the latest first."
@@ -115,7 +116,7 @@ class GetBillsForCustomerTool(Tool):
         return sorted(bills, key=lambda bill: str(bill["issue_date"]), reverse=True)[: args.limit]
 
 
-class GetDataUsageTool(Tool):
+class GetDataUsageTool(TelecomTool):
     """Reads how much data a line has used."""
 
     description = "Read how many GB a line has used in this cycle, its plan's limit, and what was refuelled."

@@ -6,6 +6,7 @@ from pydantic import BaseModel, Field
 
 from scenarios.domains.base import NoArguments, Refusal, Tool, ToolArguments, ToolContext
 from scenarios.domains.tau2_telecom import phone
+from scenarios.domains.tau2_telecom.tool import TelecomTool
 from scenarios.sides import Side
 from scenarios.state.overlay import Overlay
 
@@ -42,7 +43,7 @@ def require_app(db: Overlay, app_name: str) -> Any:
     return apps[app_name]
 
 
-class PhoneTool(Tool):
+class PhoneTool(TelecomTool):
     """Base of what the caller does with the phone: most of it needs nothing to be said."""
 
     side: ClassVar[Side] = "user"

@@ -17,10 +17,11 @@ from scenarios.domains.tau2_telecom.lookups import (
     OfCustomer,
     OfLine,
 )
+from scenarios.domains.tau2_telecom.tool import TelecomTool
 from scenarios.domains.tau2_tools import TransferToHumanAgentsTool as AnyTransferToHumanAgentsTool
 
 
-class ProviderWrite(Tool):
+class ProviderWrite(TelecomTool):
     """Base of the provider's writes."""
 
     kind: ClassVar[ToolKind] = "write"
@@ -161,7 +162,7 @@ def _draft_bill(context: ToolContext, customer_id: str) -> store.Record:
     return store.add_bill(context.db, customer_id, store.new_bill_id(context.db), "Draft", next_month)
 
 
-class TransferToHumanAgentsTool(AnyTransferToHumanAgentsTool):
+class TransferToHumanAgentsTool(TelecomTool, AnyTransferToHumanAgentsTool):
     """As elsewhere, but for what it answers and records."""
 
     def run(self, args: Any, context: ToolContext) -> Any:

@@ -2,12 +2,15 @@
 
 import json
 import logging
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from scenarios.domains.base import Fidelity, InitAction, Refusal
+from scenarios.domains.base import Fidelity, InitAction, Refusal, ScenarioSpec
 from scenarios.domains.environment import Environment
+from scenarios.sides import Side
+from scenarios.state.overlay import Overlay, Seed
 from tests.scenarios.domains.toy import Toy, spec
 
 
@@ -205,6 +208,30 @@ def test_no_arguments_whatever_can_raise(environment: Environment, arguments: An
     assert not result.ok
     assert len(json.dumps(result.for_model)) < 20_000
     assert environment.databases["agent"].hash == before
+
+
+def test_what_is_wrong_with_arguments_is_told_one_by_one(environment: Environment) -> None:
+    answer = environment.call_tool("agent", "add", {"counter": 5}).for_model
+    assert (answer["error_type"], [(one["field"], one["type"]) for one in answer["details"]]) == (
+        "validation_error",
+        [("counter", "wrong_type"), ("amount", "missing")],
+    )
+
+
+def test_a_tool_of_a_side_without_a_database_says_so() -> None:
+    class Bare(Toy):
+        def seeds(self, spec: ScenarioSpec) -> Mapping[Side, Seed]:
+            return {"agent": super().seeds(spec)["agent"]}
+
+        def sync(self, databases: Mapping[Side, Overlay]) -> None:
+            return
+
+    environment = Environment(Bare(), spec("1"))
+    result = environment.call_tool("user", "switch_lamp", {})
+    assert (result.ok, result.error, result.error_type) == (False, "db_not_initialized", "db_not_initialized")
+    assert "user" in result.for_model["message"]
+    assert environment.actions == []
+    assert environment.call_tool("agent", "add", {"counter": "A", "amount": 1}).ok
 
 
 @pytest.mark.parametrize("name", ["", "x" * 200_000, "\ud800", "add ", None, 7])

@@ -3,6 +3,7 @@
 import pytest
 
 from scenarios.domains.environment import Environment
+from scenarios.sides import Side
 from tests.scenarios.domains.tau2_telecom.worlds import JOHN, LINE, does, record, step, tries, world
 
 pytestmark = pytest.mark.usefixtures("benchmarks")
@@ -53,6 +54,25 @@ def test_names_are_found_in_any_case_and_dates_are_exact() -> None:
 )
 def test_a_refusal_changes_and_records_nothing(tool: str, arguments: dict[str, object], kind: str) -> None:
     assert refused(world(JOHN), tool, **arguments) == kind
+
+
+@pytest.mark.parametrize(
+    ("side", "tool", "arguments", "named"),
+    [
+        ("agent", "refuel_data", {**LINE, "gb_amount": "two"}, "gb_amount"),
+        ("agent", "get_details_by_id", {}, "id"),
+        ("agent", "transfer_to_human_agents", {"summary": 5}, "summary"),
+        ("user", "toggle_data", {"on": True}, "on"),
+        ("user", "set_apn_settings", {"apn_settings": {"user": "x"}}, "apn_settings.user"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_told_in_a_text_alone(
+    side: Side, tool: str, arguments: dict[str, object], named: str
+) -> None:
+    answer = tries(world(JOHN), tool, side, **arguments).for_model
+    assert sorted(answer) == ["error_type", "message", "status"]
+    assert answer["error_type"] == "invalid_arguments"
+    assert named in answer["message"]
 
 
 @pytest.mark.parametrize("amount", ["nan", "inf", float("inf")])
