@@ -3,7 +3,7 @@
 
 const RATE_HZ = 16_000;
 const HEADER_BYTES = 16; // the server's clock (float64), position and age of the last sample (uint32), little endian
-const AGAIN_MS = [500, 1_000, 2_000, 5_000, 10_000];
+const AGAIN_MS = [500, 1_000, 2_000, 5_000, 10_000, 10_000, 10_000, 10_000, 10_000]; // a site that starts anew on a busy machine takes half a minute
 
 class LiveSound {
   constructor(place) {
@@ -16,6 +16,7 @@ class LiveSound {
 
   async start() {
     this.failures = 0;
+    this.isLost = false;
     this.base = Infinity;
     this.age = 0;
     this.context = new AudioContext({ sampleRate: RATE_HZ, latencyHint: "interactive" });
@@ -52,6 +53,7 @@ class LiveSound {
     this.position = view.getUint32(8, true);
     this.age = view.getUint32(12, true) + (late - this.base);
     this.failures = 0;
+    this.isLost = false;
     const pcm = data.slice(HEADER_BYTES);
     this.node.port.postMessage(pcm, [pcm]);
   }
@@ -62,7 +64,7 @@ class LiveSound {
   }
 
   report({ buffered, gaps, isFilling }) {
-    if (!this.context || this.position === undefined) return;
+    if (!this.context || this.position === undefined || this.isLost) return;
     const out = (this.context.outputLatency || this.context.baseLatency || 0) * 1000;
     this.delay = Math.round(this.age + buffered + out);
     this.place.dataset.delay = this.delay;
@@ -75,6 +77,7 @@ class LiveSound {
     if (code === 4401) this.stop("signed out");
     else if (code === 4400 || this.failures >= AGAIN_MS.length) this.stop("the connection was lost");
     else {
+      this.isLost = true;
       this.say("connection lost; trying again");
       setTimeout(() => this.context && this.open(), AGAIN_MS[this.failures]);
       this.failures += 1;

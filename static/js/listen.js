@@ -38,6 +38,11 @@ class Player {
 
   playFrom(ms) {
     this.audio.currentTime = Math.max(0, ms) / 1000;
+    this.play();
+  }
+
+  // Refused when a pause comes before the sound, and when the recording is damaged, which the element says itself.
+  play() {
     this.audio.play().catch(() => this.show());
   }
 
@@ -110,7 +115,7 @@ document.addEventListener("keydown", (event) => {
   if (event.target.closest("input, select, textarea")) return;
   if (event.key === " ") {
     event.preventDefault();
-    if (player.audio.paused) player.audio.play();
+    if (player.audio.paused) player.play();
     else player.audio.pause();
   } else if (event.key === "p") {
     const row = document.activeElement.closest(".row") ?? document.querySelector(".row.pointed");

@@ -158,7 +158,7 @@ document.addEventListener("keydown", (event) => {
     }
     return;
   }
-  if (event.ctrlKey || event.metaKey || going) return;
+  if (event.ctrlKey || event.metaKey || isGoing(event)) return;
   if (event.key === "Enter" && event.target.closest("a, button, summary")) return;
   const act = { c: () => comment()?.focus(), e: stepPlace }[event.key] ?? (/^([123nz]|Enter)$/.test(event.key) ? () => press(event.key) : null);
   if (!act) return;

@@ -29,7 +29,13 @@ document.addEventListener("click", (event) => {
 // Keyboard: rows are [data-row] elements with a link inside; pages add [data-failed] to rows that failed.
 
 const PLACES = { h: "/", r: "/runs/", n: "/runs/new", l: "/live/", s: "/scenarios/", v: "/review/" };
-let going = false;
+const GOING_MS = 1_500;
+let going = -Infinity; // when g was pressed
+
+// By the time of the press: a page that is busy hears of both keys late.
+function isGoing(event) {
+  return event.timeStamp - going < GOING_MS;
+}
 
 function rows() {
   return [...document.querySelectorAll("[data-row]")].filter((row) => row.offsetParent !== null);
@@ -75,14 +81,13 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (document.querySelector("dialog[open]")) return;
-  if (going) {
-    going = false;
+  if (isGoing(event)) {
+    going = -Infinity;
     if (PLACES[event.key]) location.assign(PLACES[event.key]);
     return;
   }
   if (event.key === "g") {
-    going = true;
-    setTimeout(() => (going = false), 1500);
+    going = event.timeStamp;
     return;
   }
   if (KEYS[event.key]) {

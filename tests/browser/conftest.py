@@ -1,6 +1,8 @@
 """A real daphne on the test database and a real Chromium in front of it."""
 
+import http.client
 import os
+import random
 import re
 import signal
 import socket
@@ -16,11 +18,15 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, expect
 
 from tests.conftest import ROOT
 
-START_S = 30
+# Far more than anything takes on an idle machine: a test says that something comes, not how soon.
+START_S = 120
+EXPECT_MS = 30_000
+PAGE_MS = 90_000
+LAUNCH_MS = 180_000
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -33,13 +39,21 @@ def database_beside_a_loop() -> Iterator[None]:
         del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def patience() -> Iterator[None]:
+    """Let every ``expect`` of these tests wait long enough for a machine that has much else to do."""
+    expect.set_options(timeout=EXPECT_MS)
+    yield
+    expect.set_options(timeout=None)
+
+
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
     """Start Debian's Chromium, quietly and without a sandbox (tests run as root)."""
     quiet = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run"]
     still = ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
     path = os.environ.get("CHROMIUM", "/usr/bin/chromium")
-    return {**browser_type_launch_args, "executable_path": path, "args": quiet + still}
+    return {**browser_type_launch_args, "executable_path": path, "args": quiet + still, "timeout": LAUNCH_MS}
 
 
 @pytest.fixture(scope="session")
@@ -47,20 +61,51 @@ def base_url() -> None:
     """Stand in for the plugin's own fixture, whose form pytest 10 will refuse; our tests open whole addresses."""
 
 
+@pytest.fixture
+def new_context(new_context: Callable[..., BrowserContext]) -> Callable[..., BrowserContext]:
+    """Return a maker of browsers without a past, as patient as ``expect``; ``context`` is one of them."""
+
+    def make(**options: Any) -> BrowserContext:
+        context = new_context(**options)
+        context.set_default_timeout(PAGE_MS)
+        context.set_default_navigation_timeout(PAGE_MS)
+        return context
+
+    return make
+
+
+def free_port() -> int:
+    """Return a port that nothing else takes meanwhile: below those that the system gives to outgoing connections.
+
+    From among these a connection to our own server, while it is down, could even be given the server's port and
+    answer itself.
+    """
+    for _ in range(1_000):
+        port = random.SystemRandom().randrange(20_000, 30_000)
+        with socket.socket() as free:
+            free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                free.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise RuntimeError("no port from 20000 to 29999 is free")
+
+
 class Site:
     """The web server as a process of its own: it can be killed and started again on the same port."""
 
     def __init__(self) -> None:
         self.environment: dict[str, str] = {}
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         """Start the server and wait until it answers."""
-        command = [sys.executable, "-m", "daphne", "-b", "127.0.0.1", "-p", str(self.port), "evalsite.asgi:application"]
+        # A socket that waits for its turn on a busy machine is no error: daphne's own limit is 5 s.
+        listen = ["-b", "127.0.0.1", "-p", str(self.port), "--websocket_connect_timeout", str(START_S)]
+        command = [sys.executable, "-m", "daphne", *listen, "evalsite.asgi:application"]
         self.process = subprocess.Popen(command, cwd=ROOT, env=self.environment, stdout=subprocess.DEVNULL)
         deadline = time.monotonic() + START_S
         while not self._answers():
@@ -75,7 +120,7 @@ class Site:
             urllib.request.urlopen(f"{self.url}/sign-in/", timeout=5).close()
         except urllib.error.HTTPError:
             return True
-        except OSError:
+        except (OSError, http.client.HTTPException):
             return False
         return True
 
@@ -110,7 +155,13 @@ class Complaints:
 
     seen: list[str] = field(default_factory=list)
     # A page that is left aborts what it was asking for, and htmx logs that; a failed request logs another event beside.
-    expected: list[str] = field(default_factory=lambda: ["^htmx:(sendAbort|afterRequest),"])
+    # A socket that the page itself gave up before it was open: the page was left, or the server was silent for long.
+    expected: list[str] = field(
+        default_factory=lambda: [
+            "^htmx:(sendAbort|afterRequest),",
+            "^WebSocket connection to .* failed: WebSocket is closed before the connection is established",
+        ]
+    )
 
     def expect(self, pattern: str) -> None:
         """Let complaints pass that match."""
@@ -125,6 +176,11 @@ class Complaints:
         if message.type in ("error", "warning"):
             self.seen.append(message.text)
 
+    def watch(self, page: Page) -> None:
+        """Keep what goes wrong on a page from now on."""
+        page.on("console", self.note)
+        page.on("pageerror", lambda error: self.seen.append(str(error)))
+
     @property
     def unexpected(self) -> list[str]:
         """Return what no test expected."""
@@ -135,12 +191,7 @@ class Complaints:
 def complaints(context: BrowserContext) -> Iterator[Complaints]:
     """Watch the console of every page of the test, and fail when it holds an error that was not expected."""
     complaints = Complaints()
-
-    def watch(page: Page) -> None:
-        page.on("console", complaints.note)
-        page.on("pageerror", lambda error: complaints.seen.append(str(error)))
-
-    context.on("page", watch)
+    context.on("page", complaints.watch)
     yield complaints
     assert complaints.unexpected == []
 
@@ -158,3 +209,19 @@ def open_as(site: Site, context: BrowserContext, complaints: Complaints) -> Call
         return page
 
     return open_as
+
+
+def expect_address(page: Page, end: str) -> None:
+    """Wait until the address of the page ends so; what a script writes there arrives a moment later."""
+    expect(page).to_have_url(re.compile(f"{re.escape(end)}$"))
+
+
+def expect_pointed(page: Page, place: str) -> None:
+    """Wait until this row is the marked one, and the only one."""
+    expect(page.locator(".pointed")).to_have_id(place)
+
+
+def expect_no_wider(page: Page) -> None:
+    """Wait until the page, once it is all there, is no wider than its window."""
+    page.wait_for_load_state("load")
+    page.wait_for_function("document.documentElement.scrollWidth <= innerWidth")

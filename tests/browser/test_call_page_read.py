@@ -1,5 +1,6 @@
 """Reading an ended call in a real browser: from a verdict to its cause and back, however long or hostile the call."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -7,7 +8,7 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from scenarios.models import Run, Trial
-from tests.browser.conftest import Complaints, Site
+from tests.browser.conftest import Complaints, Site, expect_address, expect_no_wider, expect_pointed
 from tests.calls import Call, exchange_call, score_exchange
 from tests.factories import make_run, make_trial
 
@@ -34,23 +35,19 @@ def failed(run: Run) -> Trial:
     return trial
 
 
-def pointed(page: Page) -> str:
-    return str(page.evaluate("document.querySelector('.pointed')?.id"))
-
-
 def test_a_wrong_field_leads_to_the_call_that_wrote_it_and_back(failed: Trial, open_as: Open, viewer: User) -> None:
     page = open_as(viewer, address(failed))
     field = page.locator(".field.wrong", has_text="exchange_items")
     field.get_by_role("link", name="call 3").click()
     expect(page.locator("#call-3")).to_be_in_viewport()
     expect(page.locator("#call-3")).to_be_focused()
-    assert page.url.endswith("#call-3")
-    assert pointed(page) == "call-3"
+    expect_address(page, "#call-3")
+    expect_pointed(page, "call-3")
     page.locator("#call-3").get_by_role("link", name="wrong: exchange_items").click()
     expect(field).to_be_in_viewport()
-    assert page.url.endswith(f"#{field.get_attribute('id')}")
+    expect_address(page, f"#{field.get_attribute('id')}")
     page.go_back()
-    assert pointed(page) == "call-3"
+    expect_pointed(page, "call-3")
 
 
 def test_a_claim_gives_its_reason_and_leads_to_its_evidence(failed: Trial, open_as: Open, viewer: User) -> None:
@@ -61,7 +58,7 @@ def test_a_claim_gives_its_reason_and_leads_to_its_evidence(failed: Trial, open_
     expect(claim).to_contain_text("not in the record")
     claim.get_by_role("link", name="turn 5").click()
     expect(page.locator("#turn-5")).to_be_in_viewport()
-    assert pointed(page) == "turn-5"
+    expect_pointed(page, "turn-5")
 
 
 def test_a_remark_leads_to_its_turn_and_the_turn_back_to_it(failed: Trial, open_as: Open, viewer: User) -> None:
@@ -71,7 +68,7 @@ def test_a_remark_leads_to_its_turn_and_the_turn_back_to_it(failed: Trial, open_
     expect(turn.get_by_role("link", name="made up?")).to_be_visible()
     remark.get_by_role("link", name="turn 2").click()
     expect(turn).to_be_in_viewport()
-    assert pointed(page) == "turn-2"
+    expect_pointed(page, "turn-2")
     turn.get_by_role("link", name="made up?").click()
     expect(remark).to_be_in_viewport()
 
@@ -79,12 +76,12 @@ def test_a_remark_leads_to_its_turn_and_the_turn_back_to_it(failed: Trial, open_
 def test_the_keyboard_walks_evidence_turns_and_failed_calls(failed: Trial, open_as: Open, viewer: User) -> None:
     page = open_as(viewer, address(failed))
     page.keyboard.press("e")
-    assert pointed(page) == "turn-5"
+    expect_pointed(page, "turn-5")
     page.keyboard.press("]")
-    assert pointed(page) == "turn-6"
+    expect_pointed(page, "turn-6")
     page.keyboard.press("[")
     page.keyboard.press("[")
-    assert pointed(page) == "call-3"
+    expect_pointed(page, "call-3")
     page.keyboard.press("/")
     page.keyboard.type("jfe")
     expect(page.locator("#search")).to_have_value("jfe")
@@ -100,8 +97,8 @@ def test_filters_and_tabs_live_in_the_address(failed: Trial, open_as: Open, view
     expect(page.locator(".level-quiet").first).to_be_visible()
     page.get_by_text("Prompts and tools").click()
     expect(page.get_by_text("You are the agent.")).to_be_visible()
-    assert "show=all" in page.url
-    assert "tab=prompts" in page.url
+    expect(page).to_have_url(re.compile(r"\bshow=all\b"))
+    expect(page).to_have_url(re.compile(r"\btab=prompts\b"))
     page.reload()
     expect(page.get_by_text("You are the agent.")).to_be_visible()
     expect(page.locator(".level-quiet").first).to_be_visible()
@@ -118,7 +115,7 @@ def test_the_judges_exchange_and_the_raw_events_come_on_demand(failed: Trial, op
 def test_the_timeline_leads_into_the_transcript(failed: Trial, open_as: Open, viewer: User) -> None:
     page = open_as(viewer, address(failed))
     page.locator("#marks a[href='#turn-4'] rect").click()
-    assert pointed(page) == "turn-4"
+    expect_pointed(page, "turn-4")
 
 
 def test_hostile_text_and_a_result_of_200_kb_are_shown_as_text(
@@ -171,7 +168,7 @@ def test_the_page_reads_without_scripts(failed: Trial, open_as: Open, viewer: Us
     expect(page.get_by_text("Only one shirt is ever spoken of.")).to_be_visible()
     page.locator(".field.wrong").get_by_role("link", name="call 3").click()
     expect(page.locator("#call-3")).to_be_in_viewport()
-    assert page.url.endswith("?at=call-3#call-3")
+    expect_address(page, "?at=call-3#call-3")
 
 
 @pytest.mark.parametrize("width", [390, 1280])
@@ -184,4 +181,5 @@ def test_nothing_is_wider_than_the_screen(
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     for path in ("/live/", address(failed)):
         page.goto(site.url + path)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        expect_no_wider(page)
+        assert page.evaluate("innerWidth") == width

@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from scenarios.models import Run
+from tests.browser.conftest import expect_no_wider
 from tests.calls import Call, exchange_call, score_exchange
 from tests.factories import make_run, make_scenarios
 
@@ -26,10 +27,6 @@ def runs(transactional_db: None) -> tuple[Run, Run]:
     exchange_call(right).end()
     score_exchange(right)
     return before, after
-
-
-def fits(page: Page) -> bool:
-    return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
 
 
 def test_keys_lead_from_the_list_to_a_pair(runs: tuple[Run, Run], open_as: Open, viewer: User) -> None:
@@ -58,10 +55,10 @@ def test_a_phone_shows_both_sides_stacked(runs: tuple[Run, Run], open_as: Open, 
     before, after = runs
     page = open_as(viewer, f"/compare/?runs={before.pk},{after.pk}")
     page.set_viewport_size({"width": 390, "height": 844})
-    assert fits(page)
+    expect_no_wider(page)
     page.locator("#set-newly_failing a.cover").first.click()
     page.wait_for_url("**/compare/pair/**")
-    assert fits(page)
+    expect_no_wider(page)
     left, right = (page.locator(".pair-row.changed > div").nth(side).bounding_box() for side in (0, 1))
     assert left is not None
     assert right is not None
@@ -72,6 +69,6 @@ def test_a_trend_is_drawn_and_its_points_lead_to_runs(runs: tuple[Run, Run], ope
     page = open_as(viewer, "/trends/?domain=toy")
     point = page.locator("figure.trend circle").first
     expect(point).to_be_visible()
-    assert page.locator("figure.trend path.line").first.evaluate("path => getComputedStyle(path).stroke") != "none"
+    expect(page.locator("figure.trend path.line").first).not_to_have_css("stroke", "none")
     point.click()
     page.wait_for_url(f"**/runs/{runs[0].pk}/")

@@ -9,15 +9,11 @@ from playwright.sync_api import Page, expect
 
 from scenarios.importing import import_waiting
 from scenarios.models import ImportedFile, Run
+from tests.browser.conftest import expect_no_wider
 from tests.scenarios.formats.imports.files import results, simulation, write
 
 pytestmark = pytest.mark.browser
 Open = Callable[[User, str], Page]
-
-
-def fits(page: Page) -> bool:
-    """Return whether nothing makes the page wider than its window."""
-    return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
 
 
 def test_files_are_uploaded_and_lead_to_their_run(open_as: Open, operator: User, tmp_path: Path) -> None:
@@ -37,7 +33,7 @@ def test_files_are_uploaded_and_lead_to_their_run(open_as: Open, operator: User,
     expect(page.get_by_role("row", name="onerror")).to_contain_text("nested more than 200 deep")
     expect(page.locator("tr[hx-get]")).to_have_count(0)
     page.set_viewport_size({"width": 390, "height": 844})
-    assert fits(page)
+    expect_no_wider(page)
 
     page.get_by_role("link", name="#").press("Enter")
     run = Run.objects.get()
@@ -46,7 +42,7 @@ def test_files_are_uploaded_and_lead_to_their_run(open_as: Open, operator: User,
     page.get_by_label("Why they may stand").fill("the second is a restart")
     page.get_by_label("Why they may stand").press("Enter")
     expect(page.get_by_text("can be compared now")).to_be_visible()
-    assert fits(page)
+    expect_no_wider(page)
 
 
 def test_an_upload_is_stopped_from_its_row(open_as: Open, operator: User, tmp_path: Path) -> None:

@@ -7,15 +7,12 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from scenarios.events import CallEnded
+from tests.browser.conftest import expect_no_wider
 from tests.evalsite.labelled import judge_version, judged_run, label
 from tests.scenarios.test_faults import front_run, held
 
 pytestmark = pytest.mark.browser
 Open = Callable[[User, str], Page]
-
-
-def fits(page: Page) -> bool:
-    return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
 
 
 def test_a_persons_word_on_a_call_changes_the_runs_bounds(
@@ -42,7 +39,7 @@ def test_a_persons_word_on_a_call_changes_the_runs_bounds(
     page.goto(page.url.split("/runs/")[0] + f"/runs/{run.pk}/?open=faults")
     expect(page.locator(".sides-table")).to_contain_text("simulated caller1")
     page.set_viewport_size({"width": 390, "height": 844})
-    assert fits(page)
+    expect_no_wider(page)
 
 
 def test_a_judges_page_leads_to_its_worst_disagreement_and_fits_a_phone(
@@ -53,9 +50,9 @@ def test_a_judges_page_leads_to_its_worst_disagreement_and_fits_a_phone(
     page = open_as(viewer, f"/judges/{judge_version().pk}/?run={run.pk}")
     expect(page.locator("#trust")).to_contain_text("Not decided yet")
     page.set_viewport_size({"width": 390, "height": 844})
-    assert fits(page)
+    expect_no_wider(page)
     page.locator(".worst a.cover").first.click()
     page.wait_for_url("**/trials/**#claim-*")
     page.goto(page.url.split("/runs/")[0] + f"/runs/{run.pk}/?open=judge")
     expect(page.locator("#corrected")).to_contain_text("As judged")
-    assert fits(page)
+    expect_no_wider(page)

@@ -1,14 +1,14 @@
 """Reviewing in a real browser: two people by keyboard alone, blind, and the adjudicator who settles their dispute."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from scenarios.models import Review, ReviewQueue, Run, Trial
-from tests.browser.conftest import Complaints, Site
+from tests.browser.conftest import Complaints, Site, expect_no_wider
 from tests.evalsite.pages.reviewing import queue_of, reviewed_run
 
 pytestmark = pytest.mark.browser
@@ -28,25 +28,20 @@ def queue(run: Run) -> ReviewQueue:
 
 
 @pytest.fixture
-def tab(site: Site, browser: Browser, complaints: Complaints) -> Iterator[OpenTab]:
+def tab(site: Site, new_context: Callable[..., BrowserContext], complaints: Complaints) -> OpenTab:
     """Return an opener of tabs, each in a browser of its own: ``tab(user, "/review/1/")``."""
-    contexts: list[BrowserContext] = []
 
     def open_tab(user: User, path: str) -> Page:
         client = Client()
         client.force_login(user)
-        own = browser.new_context(viewport={"width": 1280, "height": 900})
-        contexts.append(own)
+        own = new_context(viewport={"width": 1280, "height": 900})
         own.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": site.url}])
         page = own.new_page()
-        page.on("console", complaints.note)
-        page.on("pageerror", lambda error: complaints.seen.append(str(error)))
+        complaints.watch(page)
         page.goto(site.url + path)
         return page
 
-    yield open_tab
-    for own in contexts:
-        own.close()
+    return open_tab
 
 
 def press(page: Page, key: str, then: str) -> None:
@@ -58,7 +53,7 @@ def press(page: Page, key: str, then: str) -> None:
 def test_two_reviewers_and_an_adjudicator(run: Run, queue: ReviewQueue, person: Make, tab: OpenTab) -> None:
     ann, ben, olga = person("reviewer", "ann"), person("reviewer", "ben"), person("operator", "olga")
     watching = tab(olga, f"/runs/{run.pk}/")
-    expect(watching.locator("#connection")).to_have_attribute("data-state", "ended", timeout=15_000)
+    expect(watching.locator("#connection")).to_have_attribute("data-state", "ended")
     expect(watching.locator("#headline .rate.large")).to_contain_text("0/1")
 
     one, other = tab(ann, f"/review/{queue.pk}/"), tab(ben, f"/review/{queue.pk}/")
@@ -86,6 +81,7 @@ def test_two_reviewers_and_an_adjudicator(run: Run, queue: ReviewQueue, person: 
     press(other, "Control+Enter", "revealed")
     expect(other.locator("#reveal")).to_contain_text("which shirts")
     other.keyboard.press("2")
+    expect(other.locator("#comment")).to_be_focused()
     other.keyboard.type("turn 5 speaks of one")
     press(other, "Control+Enter", "blind")
     expect(watching.locator("#headline .rate.large")).to_contain_text("0/1")
@@ -94,6 +90,7 @@ def test_two_reviewers_and_an_adjudicator(run: Run, queue: ReviewQueue, person: 
     desk = tab(olga, "/review/adjudicate/")
     expect(desk.locator(".position")).to_have_count(3)
     desk.keyboard.press("1")
+    expect(desk.locator("#comment")).to_be_focused()
     desk.keyboard.type("The order names both.")
     desk.keyboard.press("Control+Enter")
     expect(desk.locator("#desk")).to_contain_text("No disagreement waits for you.")
@@ -115,7 +112,7 @@ def test_keys_lead_to_the_evidence_and_back(queue: ReviewQueue, person: Make, ta
     press(page, "1", "revealed")
     expect(page.locator("#turn-5")).to_be_in_viewport()
     expect(page.locator("#turn-5")).to_have_class("row level-talk side-agent turn interrupted quoted pointed")
-    assert page.evaluate("[...CSS.highlights.get('evidence')].map(String)") == ["You will get an e-mail."]
+    page.wait_for_function("String([...CSS.highlights.get('evidence')]) === 'You will get an e-mail.'")
     page.keyboard.press("z")
     expect(page.locator(".notice").first).to_contain_text("Taken back.")
     expect(page.locator("#reveal")).to_contain_text("this one is not blind")
@@ -134,6 +131,7 @@ def test_keys_lead_to_the_evidence_and_back(queue: ReviewQueue, person: Make, ta
 def test_what_is_typed_outlives_page_and_lease(queue: ReviewQueue, person: Make, tab: OpenTab) -> None:
     page = tab(person("reviewer", "ann"), f"/review/{queue.pk}/")
     page.keyboard.press("c")
+    expect(page.locator("#comment")).to_be_focused()
     page.keyboard.type("half a thought")
     expect(page.locator("#lease")).to_have_text("comment kept")
     page.keyboard.type(" and the other")
@@ -151,12 +149,13 @@ def test_one_screen_on_a_desk_and_no_sideways_scrolling_on_a_phone(
     page = tab(person("operator", "olga"), f"/review/{queue.pk}/")
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     for stage in ("blind", "revealed"):
-        assert page.evaluate("document.documentElement.scrollHeight") <= 900
+        page.wait_for_function("document.documentElement.scrollHeight <= 900")
         expect(page.locator("#ruling")).to_be_in_viewport(ratio=1)
-        assert page.locator("#scroller").bounding_box()["height"] > 200  # type: ignore[index]
+        page.wait_for_function("document.getElementById('scroller').getBoundingClientRect().height > 200")
         if stage == "blind":
             press(page, "1", "revealed")
     page.set_viewport_size({"width": 390, "height": 844})
     for path in ("/review/", "/review/new/", f"/review/{queue.pk}/", "/review/adjudicate/"):
         page.goto(page.url.split("/review/")[0] + path)
-        assert page.evaluate("document.documentElement.scrollWidth") == 390, path
+        expect_no_wider(page)
+        assert page.evaluate("innerWidth") == 390, path

@@ -1,5 +1,6 @@
 """Launching a sweep and watching its cells change, in a real browser."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -59,7 +60,8 @@ def test_a_double_click_launches_once(open_as: Open, operator: User) -> None:
     page = open_as(operator, "/runs/new?domain=frontdesk&agent=standin-faithful&caller=standin-caller&sample=1")
     expect(page.locator("#summary .figure")).to_have_text("1")
     page.get_by_role("button", name="Launch", exact=True).dblclick()
-    page.wait_for_url("**/runs/*/")
+    # The second click may break off what the first began to load.
+    expect(page).to_have_url(re.compile(r"/runs/\d+/$"))
     page.wait_for_load_state("networkidle")
     assert Run.objects.count() == 1
 
@@ -91,7 +93,7 @@ def end(run: Run, outcome: str) -> int:
 
 def test_cells_change_where_they_stand(going: Run, open_as: Open, viewer: User) -> None:
     page = open_as(viewer, f"/runs/{going.pk}/")
-    expect(page.locator("#connection")).to_have_attribute("data-state", "live", timeout=15_000)
+    expect(page.locator("#connection")).to_have_attribute("data-state", "live")
     page.evaluate(
         "window.shift = 0; new PerformanceObserver((list) => list.getEntries().forEach((e) => window.shift += e.value))"
         ".observe({ type: 'layout-shift' })"
@@ -102,9 +104,9 @@ def test_cells_change_where_they_stand(going: Run, open_as: Open, viewer: User) 
     end(going, "fail")
     expect(cell).to_contain_text("Fail")
     expect(cell).to_be_focused()
-    assert cell.bounding_box() == box
     expect(page.locator("#headline")).to_contain_text("3 of 8 ended")
     expect(page.locator("#headline .rate.large")).to_contain_text("2/3")
+    assert cell.bounding_box() == box
     assert page.evaluate("window.shift") == 0
 
 
@@ -113,12 +115,12 @@ def test_a_page_that_lost_its_server_shows_the_cells_as_they_are(
 ) -> None:
     complaints.expect_outage()
     page = open_as(viewer, f"/runs/{going.pk}/")
-    expect(page.locator("#connection")).to_have_attribute("data-state", "live", timeout=15_000)
+    expect(page.locator("#connection")).to_have_attribute("data-state", "live")
     site.kill()
     expect(page.locator("#connection")).to_have_attribute("data-state", "lost")
     pk = end(going, "pass")
     site.start()
-    expect(page.locator(f"#cell-{pk}")).to_contain_text("Pass", timeout=20_000)
+    expect(page.locator(f"#cell-{pk}")).to_contain_text("Pass")
 
 
 def test_cancelling_asks_first_and_says_what_is_lost(going: Run, open_as: Open, operator: User) -> None:
@@ -140,6 +142,6 @@ def test_prompts_open_in_place_and_in_the_address(open_as: Open, viewer: User) -
     page = open_as(viewer, f"/scenarios/frontdesk/{spec.name}/")
     page.get_by_role("link", name="Show both prompts").click()
     expect(page.locator("#prompts pre")).to_have_count(2)
-    assert "show=prompts" in page.url
+    expect(page).to_have_url(re.compile(r"\bshow=prompts\b"))
     page.reload()
     expect(page.locator("#prompts pre")).to_have_count(2)
