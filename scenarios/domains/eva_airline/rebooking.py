@@ -63,7 +63,7 @@ class RebookFlightTool(WriteTool):
         journey = _bookable(store.find_journey(db, args.new_journey_id), cabin)
         old_fare = _fare_paid(booking) if args.flight_number is None else replaced[0]["fare_paid"]
         cost = _cost(args, old_cabin, journey["fares"][cabin] - old_fare)
-        booking["status"] = "cancelled"
+        _left(context, reservation, booking)["status"] = "cancelled"
         kept = [segment for segment in booking["segments"] if all(segment is not each for each in replaced)]
         if kept:
             reservation["bookings"].append(_kept(booking, kept))
@@ -74,6 +74,13 @@ class RebookFlightTool(WriteTool):
         context.record = _record(args, old_cabin, cabin, cost)
         answer = _answer(args, db.get("journeys", args.new_journey_id), old_cabin, cabin, cost)
         return answer if args.flight_number is None else {**answer, **_parts(replaced[0], kept)}
+
+
+def _left(context: ToolContext, reservation: dict[str, Any], booking: Any) -> Any:
+    """Return the booking that is given up; the reference takes the journey's first, which may be cancelled already."""
+    if context.fidelity == "canonical":
+        return booking
+    return next(each for each in reservation["bookings"] if each["journey_id"] == booking["journey_id"])
 
 
 def _bookable(journey: Record, cabin: str) -> Record:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from scenarios import domains
+from scenarios.domains.base import Fidelity
 from scenarios.domains.environment import Environment
 
 # Scenario 1.1.2: one booked journey in main cabin for 260 dollars; the new one costs 300.
@@ -16,9 +17,9 @@ REBOOK = {
 }
 
 
-def desk(task_id: str = "1.1.2") -> Environment:
+def desk(task_id: str = "1.1.2", fidelity: Fidelity = "canonical") -> Environment:
     domain = domains.load()["eva_airline"]
-    return Environment(domain, next(spec for spec in domain.scenarios() if spec.task_id == task_id))
+    return Environment(domain, next(spec for spec in domain.scenarios() if spec.task_id == task_id), fidelity)
 
 
 def call(environment: Environment, tool: str, **arguments: Any) -> Any:

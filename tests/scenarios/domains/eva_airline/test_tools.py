@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from scenarios import domains
+from scenarios.domains.base import Fidelity
 from scenarios.domains.environment import Environment
 from scenarios.state.canonical import canonical_hash
 from scenarios.state.changes import Change
@@ -121,6 +122,18 @@ def test_part_of_a_connection_can_be_replaced(benchmarks: Path) -> None:
     status = [(booking["journey_id"], booking["status"]) for booking in reservation(environment, "M9M6FJ")["bookings"]]
     assert status[-2:] == [("FL_SK715_SK330_20260908", "confirmed"), ("FL_SK907_20260908", "confirmed")]
     assert environment.actions[0]["replaced_flight_number"] == "SK330"
+
+
+@pytest.mark.parametrize(("fidelity", "left"), [("canonical", "cancelled"), ("reference", "confirmed")])
+def test_what_was_kept_of_a_connection_can_be_replaced_as_well(benchmarks: Path, fidelity: Fidelity, left: str) -> None:
+    """The reference marks the first booking of that journey, which is cancelled already, and leaves the second."""
+    environment = desk("3.1.5", fidelity)
+    booked = "FL_SK715_SK330_20260908"
+    both = {**REBOOK, "confirmation_number": "M9M6FJ", "journey_id": booked, "waive_change_fee": True}
+    call(environment, "rebook_flight", **{**both, "new_journey_id": "FL_SK907_20260908", "flight_number": "SK330"})
+    call(environment, "rebook_flight", **{**both, "new_journey_id": "FL_SK330_20260908", "flight_number": "SK715"})
+    bookings = reservation(environment, "M9M6FJ")["bookings"]
+    assert [each["status"] for each in bookings if each["journey_id"] == booked] == ["cancelled", left]
 
 
 def test_hotel_nights_end_at_three(environment: Environment) -> None:
