@@ -22,6 +22,7 @@ def _claim(met: bool, why: str) -> dict[str, Any]:
         ({"reward": 0.0}, "max_steps", "fail", "ended by max_steps"),
         ({"reward": 0.0}, "infrastructure_error", "excluded", "leaves out"),
         ({"reward": 1.0}, None, "pass", ""),
+        ({"reward": 2.0}, "user_stop", "not_scored", "more than 1"),
         ({"reward": "1"}, "user_stop", "not_scored", "no reward"),
         ({"reward": True}, "user_stop", "not_scored", "no reward"),
         (None, "user_stop", "not_scored", "no reward"),
@@ -58,6 +59,28 @@ def test_a_judge_that_failed_is_no_failure_of_the_call(
     assert (trial.verdict.db_match, trial.verdict.reward_basis) == (db, tuple(basis))
 
 
+@pytest.mark.parametrize(
+    ("basis", "others", "mapped"),
+    [
+        # What is not in the basis decides nothing: tau2 fills these checks in all the same.
+        (["DB", "NL_ASSERTION"], {"communicate_checks": [{"info": "10", "met": False}]}, "judge_error"),
+        (["NL_ASSERTION"], {"db_check": {"db_match": False}}, "judge_error"),
+        (["DB", "NL_ASSERTION"], {"action_checks": [{"action_match": False}]}, "judge_error"),
+        (["DB", "NL_ASSERTION"], {"env_assertions": [{"met": False}]}, "judge_error"),
+        (["COMMUNICATE", "NL_ASSERTION"], {"communicate_checks": [{"info": "10", "met": False}]}, "fail"),
+        (["ACTION", "NL_ASSERTION"], {"action_checks": [{"action_match": False}]}, "fail"),
+        (["ENV_ASSERTION", "NL_ASSERTION"], {"env_assertions": [{"met": False}]}, "fail"),
+    ],
+)
+def test_only_what_is_in_the_basis_decides_beside_a_judge_that_failed(
+    tmp_path: Path, basis: Any, others: Any, mapped: str
+) -> None:
+    reward = {"reward": 0.0, "nl_assertions": [_claim(False, "Judge error")], "reward_basis": basis, **others}
+    _, (trial,) = imported(tmp_path, results([simulation(reward_info=reward)]))
+
+    assert trial.verdict.mapped == mapped
+
+
 def _bench(reward: Any, info: Any) -> list[dict[str, Any]]:
     traj = [{"role": "system", "content": "Policy"}, {"role": "user", "content": "Hi"}]
     return [{"task_id": 3, "trial": 1, "reward": reward, "traj": traj, "info": {"reward_info": info, "user_cost": 0.1}}]
@@ -84,6 +107,23 @@ def test_tau_bench_rewards_are_mapped(tmp_path: Path, reward: Any, info: Any, ma
     assert (trial.verdict.mapped, trial.verdict.db_match, trial.verdict.reward) == (mapped, db_match, reward)
     assert (trial.task_id, trial.trial, trial.user_cost, trial.policy) == ("3", 1, 0.1, "Policy")
     assert (trial.id, trial.started_at, trial.termination_reason) == (None, None, None)
+
+
+def test_an_error_of_tau_benchs_harness_is_no_failure_of_the_agent(tmp_path: Path) -> None:
+    broken = {"task_id": 1, "reward": 0.0, "info": {"error": "429 sk-abcdefghijklmnop1234", "traceback": "..."}}
+    _, (trial,) = imported(tmp_path, [broken | {"traj": [], "trial": 0}])
+
+    assert trial.verdict.mapped == "excluded"
+    assert "harness itself failed (429 [redacted])" in trial.verdict.why
+
+
+@pytest.mark.parametrize(("info", "why"), [({"reward_info": None}, "limit of steps"), ({}, "")])
+def test_a_limit_of_steps_is_named_only_where_the_file_shows_it(tmp_path: Path, info: Any, why: str) -> None:
+    _, (trial,) = imported(tmp_path, [_bench(0.0, None)[0] | {"info": info}])
+
+    assert trial.verdict.mapped == "fail"
+    assert why in trial.verdict.why
+    assert bool(trial.verdict.why) == bool(why)
 
 
 def test_tau_bench_runs_only_the_first_call_of_a_message(tmp_path: Path) -> None:
