@@ -41,7 +41,7 @@ handler500 = errors.server_error
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
     path("healthz/", health.healthz, name="healthz"),
-    path("sign-in/", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("sign-in/", account.sign_in, name="login"),
     path("sign-in/<str:token>/", account.sign_in_link, name="sign-in-link"),
     path("sign-out/", login_not_required(auth.LogoutView.as_view()), name="logout"),
     path("theme/", account.theme, name="theme"),

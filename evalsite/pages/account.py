@@ -1,7 +1,8 @@
-"""Signing in with a link, and the reader's choice of colours."""
+"""Signing in with a password or a link, and the reader's choice of colours."""
 
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.views import LoginView
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -9,9 +10,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from evalsite.access import read_sign_in_link, use_sign_in_link
+from evalsite.sign_in import SignInForm
 
 THEMES = ("light", "dark")
 YEAR_S = 365 * 24 * 3600
+sign_in = LoginView.as_view(authentication_form=SignInForm, redirect_authenticated_user=True)
 
 
 @login_not_required

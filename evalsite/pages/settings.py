@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from evalsite import soundness
 from evalsite.access import role_required
@@ -19,6 +19,7 @@ KINDS: tuple[tuple[str, str, str], ...] = (
 )
 
 
+@require_safe
 def profiles(request: HttpRequest) -> HttpResponse:
     """Show all profiles by kind, with whether their key is there."""
     archived = "archived" in request.GET
@@ -75,6 +76,7 @@ def profile_archive(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("settings")
 
 
+@require_safe
 def system(request: HttpRequest) -> HttpResponse:
     """Show lanes, party servers, storage and benchmark files."""
     return render(request, "settings/system.html", {"system": soundness.look(), "tab": "system"})

@@ -14,6 +14,47 @@ from evalsite.access import ROLES, has_role, make_sign_in_link, role_of, set_rol
 
 pytestmark = pytest.mark.django_db
 OPEN = {"login", "logout", "healthz", "sign-in-link", "theme"}
+# Every route that changes something, with the role it needs. The rest answer a POST with 405: they only read.
+CHANGES: dict[str, access.Role] = {
+    "run-new": "operator",
+    "run-summary": "operator",
+    "run-pause": "operator",
+    "run-resume": "operator",
+    "run-cancel": "operator",
+    "run-rerun": "operator",
+    "run-rescore": "operator",
+    "run-findings-accept": "operator",
+    "run-labels-queue": "reviewer",
+    "import-stop": "operator",
+    "preflight": "operator",
+    "profile-new": "admin",
+    "profile-edit": "admin",
+    "profile-archive": "admin",
+    "people": "admin",
+    "person-role": "admin",
+    "person-active": "admin",
+    "person-link": "admin",
+    "queue-new": "reviewer",
+    "queue-count": "reviewer",
+    "queue-close": "reviewer",
+    "draft-forget": "reviewer",
+    "review-rule": "reviewer",
+    "review-skip": "reviewer",
+    "review-undo": "reviewer",
+    "review-draft": "reviewer",
+    "adjudicate-rule": "operator",
+    "adjudicate-undo": "operator",
+    "prompt-new": "admin",
+    "rejudge": "operator",
+    "batch-stop": "operator",
+    "batch-save": "operator",
+    "batch-canaries": "operator",
+    "batch-release": "admin",
+    "judge-queue": "reviewer",
+    "trial-hang-up": "operator",
+}
+# These show a page to viewers and refuse their POST in words: tests of those pages hold that nothing changes.
+REFUSED_IN_WORDS = {"import-list", "labels", "run-faults", "trial-fault"}
 
 
 def test_roles_are_made_by_migrate() -> None:
@@ -100,6 +141,25 @@ def test_a_view_that_asks_for_more_refuses_the_roles_below(client: Client, perso
             response = client.post(example(path))
             assert response.status_code == 403, (path, role)
             assert f"needs the role <b>{needed}</b>" in response.content.decode(), (path, role)
+
+
+def test_every_view_that_takes_a_post_needs_the_role_of_the_table(client: Client, admin: User) -> None:
+    client.force_login(admin)
+    taken: dict[str | None, access.Role | None] = {}
+    for path, pattern in addresses(get_resolver().url_patterns):
+        if pattern.name not in OPEN | REFUSED_IN_WORDS and client.post(example(path)).status_code != 405:
+            taken[pattern.name] = getattr(pattern.callback, "required_role", None)
+    assert taken == CHANGES
+
+
+@pytest.mark.parametrize("route", sorted({*CHANGES, *REFUSED_IN_WORDS} - {"run-summary", "queue-count"}))
+def test_a_post_without_the_token_of_the_form_is_refused(admin: User, route: str) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(admin)
+    path = next(path for path, pattern in addresses(get_resolver().url_patterns) if pattern.name == route)
+    response = client.post(example(path))
+    assert response.status_code == 403
+    assert "needs the role" not in response.content.decode()
 
 
 def test_an_htmx_request_without_a_session_sends_the_whole_page_to_the_form(client: Client) -> None:
