@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.db.models import Q
 
 from evalsite.access import ROLE_RIGHTS, ROLES
+from evalsite.number_fields import NumberText
 from scenarios.models import JudgePrompt, Profile
 
 if TYPE_CHECKING:
@@ -57,7 +58,11 @@ class ProfileForm(ProfileModelForm):
             "structure": "By schema, an endpoint without structured output is an error; auto falls back to plain text.",
             "address": "Of an external bot: ws:// or wss://. Leave model and base URL empty then.",
         }
-        widgets = {"parameters": forms.Textarea(attrs={"rows": 4, "class": "mono", "spellcheck": "false"})}
+        widgets = {
+            "parameters": forms.Textarea(attrs={"rows": 4, "class": "mono", "spellcheck": "false"}),
+            "prompt_price": NumberText("decimal"),
+            "completion_price": NumberText("decimal"),
+        }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from evalsite.filters import tags_of
 from evalsite.launching_voice import VOICE_OPTIONS, VoiceFields, voice_config, voice_like
+from evalsite.number_fields import Fraction, WholeNumber
 from scenarios import catalogue, voice_capacity
 from scenarios.analysis.intervals import Interval, forecast
 from scenarios.foresight import Foresight, Measured, foresee
@@ -66,16 +67,16 @@ class LaunchForm(VoiceFields):
     tags = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple)
     persona = forms.ChoiceField(required=False)
     with_claims = forms.BooleanField(label="With claims for the judge", required=False)
-    failed_in = forms.IntegerField(label="Failed in run", min_value=1, required=False)
-    sample = forms.IntegerField(min_value=1, required=False, help_text="Draw this many.")
-    seed = forms.IntegerField(min_value=0, max_value=2**31, initial=1, help_text="The same seed draws the same.")
+    failed_in = WholeNumber(label="Failed in run", min_value=1, required=False)
+    sample = WholeNumber(min_value=1, required=False, help_text="Draw this many.")
+    seed = WholeNumber(min_value=0, max_value=2**31, initial=1, help_text="The same seed draws the same.")
 
     agent = ProfileField(Profile.objects.none(), to_field_name="slug")
     caller = ProfileField(Profile.objects.none(), to_field_name="slug")
     judge = ProfileField(
         Profile.objects.none(), to_field_name="slug", required=False, empty_label="no judge: claims stay unscored"
     )
-    trials = forms.IntegerField(min_value=1, max_value=100, initial=1, help_text="Repetitions of each scenario.")
+    trials = WholeNumber(min_value=1, max_value=100, initial=1, help_text="Repetitions of each scenario.")
     channel = forms.ChoiceField(choices=Run.Channel.choices, initial="text")
     strictness = forms.ChoiceField(
         choices=[(name, name) for name in STRICTNESSES],
@@ -86,17 +87,17 @@ class LaunchForm(VoiceFields):
         label="Tell the caller its persona", required=False, help_text="How easy it is to help; not told by default."
     )
 
-    max_turns = forms.IntegerField(label="Turns", min_value=1, max_value=1000, initial=100, help_text="Of both sides.")
-    max_duration_s = forms.IntegerField(
+    max_turns = WholeNumber(label="Turns", min_value=1, max_value=1000, initial=100, help_text="Of both sides.")
+    max_duration_s = WholeNumber(
         label="Seconds", min_value=1, required=False, help_text="Of one call; empty: as the scenario says."
     )
-    concurrency = forms.IntegerField(
+    concurrency = WholeNumber(
         label="Calls at once", min_value=1, required=False, help_text="Empty: as many as the lanes hold."
     )
-    max_cost = forms.FloatField(
+    max_cost = Fraction(
         label="US dollars", min_value=0.01, required=False, help_text="Of the run; needs the prices of all parties."
     )
-    pace_s = forms.FloatField(
+    pace_s = Fraction(
         label="Pace", min_value=0, max_value=60, initial=0, help_text="Seconds a turn takes at least, to be watched."
     )
     launch_key = forms.CharField(widget=forms.HiddenInput, max_length=64)

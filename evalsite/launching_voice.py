@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 
+from evalsite.number_fields import WholeNumber
 from scenarios.domains.base import Domain
 from scenarios.speech_services import BUILT_IN, speech_services
 from scenarios.voice import VoiceConfig
@@ -51,7 +52,7 @@ class VoiceFields(forms.Form):
         required=False,
         help_text="While the agent speaks; all but waits need the clock real time.",
     )
-    voice_seed = forms.IntegerField(
+    voice_seed = WholeNumber(
         label="Seed of both",
         min_value=0,
         max_value=2**31,

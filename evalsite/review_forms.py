@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
+from evalsite.number_fields import WholeNumber
 from scenarios.models import JudgeVersion, Run, Scenario
 from scenarios.reviewing import KINDS, QueueFilter
 from scenarios.reviewing.queues import MAX_ITEMS, MAX_REVIEWS
@@ -22,22 +23,20 @@ class QueueForm(forms.Form):
     runs = forms.CharField(max_length=1_000, required=False, help_text="Numbers apart by commas; empty: all runs.")
     domain = forms.ChoiceField(required=False)
     scenario = forms.CharField(max_length=300, required=False, help_text="Its whole name; empty: all.")
-    number = forms.IntegerField(label="Trial", min_value=1, required=False, help_text="Of that scenario; empty: all.")
+    number = WholeNumber(label="Trial", min_value=1, required=False, help_text="Of that scenario; empty: all.")
     kind = forms.ChoiceField(choices=[(key, words) for key, words in KINDS.items()], initial="all")
     judge = forms.ChoiceField(label="Judge version", required=False)
     outcome = forms.ChoiceField(
         label="Outcome of the call", required=False, choices=[("", "any"), *((name, name) for name in OUTCOMES)]
     )
-    sample = forms.IntegerField(
+    sample = WholeNumber(
         min_value=1, max_value=MAX_ITEMS, required=False, help_text="Draw so many at random; empty: all that are found."
     )
-    seed = forms.IntegerField(
-        min_value=0, max_value=2**31 - 1, initial=1, help_text="The same seed draws the same sample."
-    )
-    reviews_per_item = forms.IntegerField(
+    seed = WholeNumber(min_value=0, max_value=2**31 - 1, initial=1, help_text="The same seed draws the same sample.")
+    reviews_per_item = WholeNumber(
         label="Reviews per item", min_value=1, max_value=MAX_REVIEWS, initial=1, help_text="By different people."
     )
-    lease_minutes = forms.IntegerField(
+    lease_minutes = WholeNumber(
         label="Lease, minutes", min_value=1, max_value=24 * 60, initial=30, help_text="Then others may take the item."
     )
     is_blind = forms.BooleanField(
