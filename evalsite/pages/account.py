@@ -3,7 +3,7 @@
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import LoginView
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
@@ -36,9 +36,9 @@ def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
 def theme(request: HttpRequest) -> HttpResponse:
     """Keep the reader's choice of light or dark; anything else follows the system."""
     target = request.POST.get("next", "/")
-    if not url_has_allowed_host_and_scheme(target, allowed_hosts=None):
+    if not (target.startswith("/") and url_has_allowed_host_and_scheme(target, allowed_hosts=None)):
         target = "/"
-    response = redirect(target)
+    response = HttpResponseRedirect(target)
     chosen = request.POST.get("theme", "")
     if chosen in THEMES:
         response.set_cookie("theme", chosen, max_age=YEAR_S, samesite="Lax", secure=request.is_secure())

@@ -24,7 +24,9 @@ def test_other_colours_are_the_systems(client: Client, theme: str) -> None:
     assert "data-theme=" not in client.get("/sign-in/").content.decode()
 
 
-@pytest.mark.parametrize("target", ["https://evil.example/", "//evil.example", "javascript:alert(1)"])
+@pytest.mark.parametrize(
+    "target", ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)", "runs", ""]
+)
 def test_the_way_back_stays_on_this_site(client: Client, target: str) -> None:
     assert client.post("/theme/", {"theme": "dark", "next": target})["Location"] == "/"
 
