@@ -4,7 +4,6 @@ What cannot be read is a judge error, kept apart from a ruling; it is stored as 
 "Judge error: ...", as the reference's files expect. ``reference_reply.py`` has the reference's own reading.
 """
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from scenarios.scoring.results import Quote, VerdictResult
 ERROR_PREFIX = "Judge error: "
 NO_EVIDENCE = "No judge evidence was provided."
 _MAX_REASON = 4000
+_MAX_SHOWN = 80  # characters of a wrong value that a message repeats
 _DENIES = re.compile(
     r"\b(?:never|did(?: not|n['\u2019]t)|does(?: not|n['\u2019]t)|was(?: not|n['\u2019]t)|were(?: not|n['\u2019]t)|"
     r"failed to|not (?:met|satisfied|fulfilled|stated|said)|without (?:ever )?)\b",
@@ -131,9 +131,9 @@ def _score(reply: Mapping[str, Any]) -> float:
     if score is None:
         raise BadReply("missing_score", "the reply has no score")
     if isinstance(score, bool) or not isinstance(score, int | float):
-        raise BadReply("bad_score", f"the score is {type(score).__name__} {score!r}, not a number")
-    if not math.isfinite(score) or not 0 <= score <= 1:
-        raise BadReply("bad_score", f"the score {score} is not between 0 and 1")
+        raise BadReply("bad_score", f"the score is {type(score).__name__} {_shown(score)}, not a number")
+    if not 0 <= score <= 1:  # neither is NaN
+        raise BadReply("bad_score", f"the score {_shown(score)} is not between 0 and 1")
     return float(score)
 
 
@@ -147,7 +147,7 @@ def _entries(reply: Mapping[str, Any], count: int) -> list[Mapping[str, Any]]:
     for entry in entries:
         index = _index(entry)
         if not 1 <= index <= count:
-            raise BadReply("bad_index", f"a verdict has the index {index}, but the claims are 1 to {count}")
+            raise BadReply("bad_index", f"a verdict has the index {_shown(index)}, but the claims are 1 to {count}")
         if index in by_index:
             raise BadReply("duplicate", f"two verdicts have the index {index}")
         by_index[index] = entry
@@ -163,7 +163,7 @@ def _index(entry: Any) -> int:
     if isinstance(index, str) and re.fullmatch(r"[0-9]{1,6}", index.strip()):
         return int(index)
     if isinstance(index, bool) or not isinstance(index, int):
-        raise BadReply("bad_index", f"a verdict has the index {index!r}")
+        raise BadReply("bad_index", f"a verdict has the index {_shown(index)}")
     return index
 
 
@@ -172,7 +172,9 @@ def _verdict(index: int, claim: str, entry: Mapping[str, Any], evidence: Evidenc
     if "passed" not in entry:
         return _error(index, claim, "missing_verdict", f"no ruling on this claim. The judge said: {reason}")
     if not isinstance(passed, bool):
-        return _error(index, claim, "not_boolean", f"passed is {passed!r}, not true or false. The judge said: {reason}")
+        return _error(
+            index, claim, "not_boolean", f"passed is {_shown(passed)}, not true or false. The judge said: {reason}"
+        )
     quotes = read_quotes(entry.get("evidence"), evidence)
     return VerdictResult(
         signal="nl_assertion",
@@ -197,6 +199,11 @@ def _flags(claim: str, passed: bool, reason: str, quotes: Sequence[Quote]) -> di
 def _reason(value: Mapping[str, Any]) -> str:
     reason = value.get("reason")
     return reason[:_MAX_REASON] if isinstance(reason, str) else ""
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
 
 
 def _error(index: int, claim: str, kind: str, message: str) -> VerdictResult:

@@ -38,7 +38,7 @@ def normalise(text: str, claims: Sequence[str]) -> ReferenceJudgement:
         reply = _parse(text)
         score = float(reply["score"])
         rows = _rows(reply.get("nl_assertion_verdicts"), claims)
-    except (ValueError, TypeError, KeyError, RecursionError) as problem:
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as problem:
         return broken(claims, f"{type(problem).__name__}: {problem}")
     return ReferenceJudgement(score, str(reply.get("reason", "")), tuple(rows))
 

@@ -36,6 +36,10 @@ def action(**arguments: Any) -> dict[str, Any]:
         (None, "None", True),
         (float("inf"), "inf", True),
         (float("nan"), float("nan"), False),
+        (5, "inf", False),
+        ("inf", 5, False),
+        ("inf", "-inf", False),
+        ("100", "1e999", False),
         pytest.param(10**400, 10**400, True, id="beyond-float"),
         ({"a": 1}, {"a": 1, "b": 2}, True),
         ({"a": 1}, None, False),
@@ -183,3 +187,35 @@ def test_pairs_need_two_lists_of_one_length_on_both_sides() -> None:
     assert action_diff([lone], [reversed_lone], EXACT)["matched"]
     uneven = action(item_ids=["a", "b"], new_item_ids=["x", "y"])
     assert action_diff([uneven], [action(item_ids=["b", "a"], new_item_ids=["y", "x", "z"])], EXACT)["matched"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "matches"),
+    [
+        ("6469567736", "6469567737", False),
+        ("01234", "1234", False),
+        ("6469567736", "6469567736", True),
+        (100, 100.0005, True),
+        ("1.50", "1.5", True),
+        ("2", 2.0, True),
+        ("2", "2.0", True),
+        (["6469567736", "1"], ["1", "6469567736"], True),
+        (["6469567736"], ["6469567737"], False),
+    ],
+)
+def test_identifiers_of_digits_are_not_rounded(expected: Any, actual: Any, matches: bool) -> None:
+    """To the reference, ids that are numbers match where they are close: its figure is kept, the shown one is exact."""
+    wanted = {**CANCEL, "arguments": {"item_id": expected}}
+    call = evidence(tools=(use(action={**CANCEL, "arguments": {"item_id": actual}}),))
+    result = score(spec(), gold(wanted), call, CONFIG)
+    assert result.detail["reference_match"] is True
+    assert result.passed is matches
+    if not matches:
+        row = {"path": ["arguments", "item_id"], "expected": expected, "actual": actual}
+        assert result.detail["wrong"][0]["fields"] == [row]
+
+
+def test_pairs_of_identifiers_are_not_rounded() -> None:
+    reference = action(item_ids=["1000000001", "1000000002"], new_item_ids=["2000000001", "2000000002"])
+    mixed = action(item_ids=["1000000002", "1000000001"], new_item_ids=["2000000001", "2000000002"])
+    assert action_diff([reference], [mixed], EXACT)["wrong"][0]["fields"][0]["note"] == "other pairs"

@@ -75,6 +75,7 @@ def test_a_reply_is_found_where_models_put_it(text: str) -> None:
         pytest.param(reply(*THREE, score="0.9"), "bad_score", id="text score"),
         pytest.param(reply(*THREE, score=1.7), "bad_score", id="score above 1"),
         pytest.param(reply(*THREE, score=-0.1), "bad_score", id="score below 0"),
+        pytest.param(reply(*THREE, score=10**400), "bad_score", id="score beyond any float"),
         pytest.param(reply(*THREE, score=float("nan")), "bad_score", id="nan"),
         pytest.param(reply(*THREE, score=float("inf")), "bad_score", id="infinity"),
         pytest.param(reply(*THREE) + reply(*THREE, score=0), "conflicting", id="two that differ"),
@@ -149,6 +150,16 @@ def test_a_reason_that_denies_its_verdict_is_flagged_and_not_flipped(
     (ruling,) = read(reply(verdict(1, passed, reason=reason)), (claim,), evidence()).verdicts
     assert ruling.passed is passed
     assert bool(ruling.detail.get("contradiction")) is flag
+
+
+@pytest.mark.parametrize("value", ["x" * 10_000, [["x"] * 5_000], 10**400])
+def test_a_monstrous_wrong_value_is_repeated_in_part(value: Any) -> None:
+    """Whatever a judge puts where a number or a ruling belongs: the message names its beginning."""
+    replies = (reply(score=value), reply(verdict(value, True)), reply(verdict(1, value)))
+    for text in replies:
+        (ruling,) = read(text, CLAIMS[:1], evidence()).verdicts
+        assert repr(value)[:20] in ruling.reason
+        assert len(ruling.reason) < 250
 
 
 def test_reasons_of_the_wrong_type_and_monstrous_length_are_tamed() -> None:

@@ -15,7 +15,9 @@ from tests.scenarios.scoring.cases import evidence, turns, use
 CLAIMS = ("The agent confirms.", "The agent says goodbye.")
 CALL = evidence()
 
-SCALARS = st.none() | st.booleans() | st.integers(-3, 3) | st.floats(allow_nan=True) | st.text(max_size=8)
+SCALARS = (
+    st.none() | st.booleans() | st.integers(-3, 3) | st.just(10**400) | st.floats(allow_nan=True) | st.text(max_size=8)
+)
 WORDS = st.sampled_from(["true", "True", "TRUE", "yes", "pass", "PASS", "passed", "correct", "1", "on", "ok", " true"])
 JSON = st.recursive(
     SCALARS | WORDS,

@@ -29,7 +29,17 @@ def test_rows_are_the_references() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "nothing", "[]", "5", '{"reason": "no score"}', '{"score": null}', '{"score": "good"}', reply(5)],
+    [
+        "",
+        "nothing",
+        "[]",
+        "5",
+        '{"reason": "no score"}',
+        '{"score": null}',
+        '{"score": "good"}',
+        reply(5),
+        reply([], 10**400),
+    ],
 )
 def test_what_cannot_be_read_is_zero_and_fails_all(text: str) -> None:
     result = normalise(text, CLAIMS)
