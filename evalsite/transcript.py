@@ -12,6 +12,7 @@ from typing import Any
 from django.template.loader import render_to_string
 
 from scenarios.analysis.speech.differences import differences
+from scenarios.analysis.speech.ledger import Ledger
 from scenarios.analysis.speech.wer import compare
 from scenarios.scoring.evidence import StoredEvent
 
@@ -191,8 +192,8 @@ def _pulled(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _latency(data: Mapping[str, Any]) -> dict[str, Any]:
-    measured = data.get("parts") or {}
-    return {"parts": list(measured.items()), "residual": data["response_ms"] - sum(measured.values())}
+    ledger = Ledger.of_event(data["response_ms"], data.get("parts") or {})
+    return {"parts": list(ledger.parts.items()), "residual": ledger.residual_ms}
 
 
 def _other(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bots.bridge.contract import PartyFailed
+from bots.bridge.latency import is_time, record_latency
 from bots.bridge.link import Heard
 from bots.bridge.said import clean
 from bots.bridge.state import Call, Ended, other
@@ -14,7 +15,7 @@ from bots.bridge.theirs.actions import close_calls
 from bots.bridge.theirs.hearing import hear
 from bots.bridge.toolbench import answer_tool_call
 from bots.bridge.wire import Message
-from scenarios.events import LatencyMeasured, Noted, TurnEnded, TurnStarted, UsageReported
+from scenarios.events import Noted, TurnEnded, TurnStarted, UsageReported
 from scenarios.sides import Side
 
 OPENING = "Hello"  # starts the agent; the caller listens first
@@ -76,7 +77,7 @@ async def take_turn(call: Call, side: Side, heard: str) -> str:
     said, raw = clean(str(complete.get("text") or ""))
     if said or call.ending is None:
         await _record_turn(call, turn, said, raw)
-        call.record(LatencyMeasured(side, turn.number, round(response_ms, 1), _parts(turn, response_ms, complete)))
+        record_latency(call, side, turn.number, response_ms, _parts(turn, complete))
     report_usage(call, side, complete)
     check_ends(call, turn, said, is_empty=not said and raw is None)
     return said
@@ -206,17 +207,16 @@ async def _pace(call: Call) -> None:
         pass
 
 
-def _parts(turn: Turn, response_ms: float, complete: Mapping[str, Any]) -> dict[str, float]:
-    """Split a response time; a party that does not tell its model's time leaves it in the rest."""
+def _parts(turn: Turn, complete: Mapping[str, Any]) -> dict[str, float]:
+    """Return the known parts of a response time; a party that does not tell its model's time leaves it in the rest."""
     if "answered_at" in complete:  # to its first word, which nothing is known of
         return {}
     parts = {"tools": turn.tool_ms}
     requests = _requests(complete)
-    times = [ms for request in requests if isinstance(ms := request.get("model_ms"), int | float)]
+    times = [ms for request in requests if is_time(ms := request.get("model_ms"))]
     if times and len(times) == len(requests):
         parts["model"] = float(sum(times))
-    parts["residual"] = response_ms - sum(parts.values())
-    return {name: round(ms, 1) for name, ms in parts.items()}
+    return parts
 
 
 def report_usage(call: Call, side: Side, told: Mapping[str, Any]) -> None:

@@ -210,6 +210,12 @@ def test_parts_of_a_latency_add_up_with_the_residual() -> None:
     assert "residual 250" in shown.replace("\u00a0", " ")
 
 
+def test_a_residual_that_was_recorded_is_said_once() -> None:
+    shown = html(events.LatencyMeasured("agent", 2, 900.0, {"model": 500.0, "tools": 150.0, "residual": 250.0}))
+    assert shown.count("residual") == 1
+    assert "residual 250" in shown.replace("\u00a0", " ")
+
+
 def test_marks_lie_inside_the_call_and_name_what_they_lead_to() -> None:
     turn = transcript.mark(made(events.TurnEnded("user", 4, "Hi", None, 60_000, interrupted=True)))
     assert turn is not None

@@ -14,7 +14,7 @@ from typing import Any
 from bots.bridge.acoustics import Line as AgentHears
 from bots.bridge.audio.pcm import BYTES_PER_S, Inlet, duration_ms, silence, sounding
 from bots.bridge.audio.recording import Recording
-from bots.bridge.audio.speaking import Spoken, Transcript, heard_in, record_latency, told_parts
+from bots.bridge.audio.speaking import Spoken, Transcript, heard_in, told_parts
 from bots.bridge.contract import PartyFailed
 from bots.bridge.conversation import (
     INAUDIBLE,
@@ -28,6 +28,7 @@ from bots.bridge.conversation import (
     say,
     take_message,
 )
+from bots.bridge.latency import record_latency
 from bots.bridge.link import Heard
 from bots.bridge.said import clean
 from bots.bridge.state import Call, Ended, other

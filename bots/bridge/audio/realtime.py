@@ -15,7 +15,7 @@ from bots.bridge.audio.interjecting import Interjections, make_interjections
 from bots.bridge.audio.line import TICK_MS, Line
 from bots.bridge.audio.pcm import RATE
 from bots.bridge.audio.recording import Recording
-from bots.bridge.audio.speaking import Spoken, Transcript, heard_in, record_latency, told_parts
+from bots.bridge.audio.speaking import Spoken, Transcript, heard_in, told_parts
 from bots.bridge.contract import PartyFailed
 from bots.bridge.conversation import (
     INAUDIBLE,
@@ -29,6 +29,7 @@ from bots.bridge.conversation import (
     say,
     take_message,
 )
+from bots.bridge.latency import record_latency
 from bots.bridge.link import Heard
 from bots.bridge.said import clean
 from bots.bridge.state import Call, Ended, other

@@ -4,12 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bots.bridge.latency import is_time
 from bots.bridge.state import Call
 from bots.bridge.wire import Message
-from scenarios.events import LatencyMeasured, TurnEnded
+from scenarios.analysis.speech.ledger import PARTS
+from scenarios.events import TurnEnded
 from scenarios.sides import SIDES, Side
 
 MAX_HEARD = 20_000  # characters
+_TOLD = frozenset({"response", *PARTS})
 
 
 @dataclass(frozen=True)
@@ -99,20 +102,8 @@ def heard_in(message: Message, *, is_theirs: bool) -> str | None:
 
 
 def told_parts(complete: Mapping[str, Any]) -> dict[str, float]:
-    """Return the parts of a response time that a party tells of, in milliseconds; what is no number is left out."""
+    """Return ``response`` and the parts of it that a party tells of, in ms; unknown ones and no times are left out."""
     told = complete.get("timings")
     if not isinstance(told, Mapping):
         return {}
-    return {
-        str(name): float(ms)
-        for name, ms in told.items()
-        if isinstance(ms, int | float) and not isinstance(ms, bool) and 0 <= ms < 1e7
-    }
-
-
-def record_latency(call: Call, side: Side, number: int, response_ms: float, parts: Mapping[str, float]) -> None:
-    """Record a response time; what its known parts leave over is the residual."""
-    known = {name: ms for name, ms in parts.items() if name != "response"}
-    known["residual"] = response_ms - sum(known.values())
-    rounded = {name: round(ms, 1) for name, ms in known.items()}
-    call.record(LatencyMeasured(side, number, round(response_ms, 1), rounded))
+    return {str(name): float(ms) for name, ms in told.items() if name in _TOLD and is_time(ms)}

@@ -50,10 +50,20 @@ class Ledger:
 
     @classmethod
     def of_event(cls, response_ms: float, parts: Mapping[str, float]) -> "Ledger":
-        """Return the ledger of a stored ``latency.measured``; a residual among its parts is worked out anew."""
-        measured: dict[Part, float] = {part: parts[part] for part in PARTS if part in parts}
-        residual = _us(response_ms) - sum(map(_us, measured.values()))
-        return cls(response_ms, measured, residual / _US, is_barge_in=response_ms < 0)
+        """Return the ledger of a ``latency.measured``, which has lengths and no times; its residual is worked out anew.
+
+        Lengths that come to more than the response (clocks differ, a tool ran while speech was made, rounding) are cut
+        as where spans overlap: the time counts once.
+        """
+        left = _us(response_ms)
+        if left < 0:
+            return cls(response_ms, {}, response_ms, is_barge_in=True)
+        found: dict[Part, float] = {}
+        for part in _PRECEDENCE:
+            if part in parts:
+                taken = min(max(0, _us(parts[part])), left)
+                found[part], left = taken / _US, left - taken
+        return cls(response_ms, {part: found[part] for part in PARTS if part in found}, left / _US)
 
 
 def balance(marks: TurnMarks) -> Ledger:

@@ -107,3 +107,4 @@ def test_timings_that_are_none_are_left_out(timings: Any) -> None:
 
 def test_timings_that_are_some() -> None:
     assert told_parts({"timings": {"stt": 12, "model": 3.5, "tts": None}}) == {"stt": 12.0, "model": 3.5}
+    assert told_parts({"timings": {"response": 20, "thinking": 5, "residual": 4}}) == {"response": 20.0}

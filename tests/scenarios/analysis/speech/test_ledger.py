@@ -141,6 +141,18 @@ def test_a_stored_latency_is_a_ledger_again() -> None:
     assert Ledger.of_event(100.0, {"model": 30.0, "unknown": 5.0}).residual_ms == 70.0
 
 
+def test_lengths_that_come_to_more_than_the_response_count_once() -> None:
+    # A tool ran while speech was made; a party's clock is not the bridge's.
+    ledger = Ledger.of_event(1000.0, {"endpointing": 800.0, "model": 50.0, "tools": 100.0, "tts": 90.0})
+    assert ledger.parts == {"endpointing": 800.0, "model": 50.0, "tools": 100.0, "tts": 50.0}
+    assert ledger.residual_ms == 0.0
+    rounded = Ledger.of_event(1000.0, {"stt": 333.4, "model": 333.4, "tts": 333.4})
+    assert (rounded.parts["tts"], rounded.residual_ms) == (333.2, 0.0)
+    assert balances(rounded)
+    assert Ledger.of_event(-40.0, {"model": 30.0}).parts == {}
+    assert Ledger.of_event(100.0, {"model": -30.0}).residual_ms == 100.0
+
+
 def test_percentiles_follow_the_reference_and_carry_the_share_measured() -> None:
     rows = [Ledger(float(n), {"model": float(n)} if n % 2 else {}, 0.0) for n in range(1, 101)]
     found = summarize([*rows, Ledger(-50.0, {}, -50.0, is_barge_in=True)])
