@@ -40,9 +40,13 @@ def run_resume(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def run_cancel(request: HttpRequest, pk: int) -> HttpResponse:
     """Withdraw what waits and end what is held; what has ended keeps its score."""
-    count = lifecycle.request_cancel(get_run(pk), request.user)
-    if count:
-        messages.warning(request, f"Cancelled run {pk}: {count} calls that had not ended. Ended ones keep their score.")
+    run = get_run(pk)
+    count = lifecycle.request_cancel(run, request.user)
+    calls = f"{count} call{'' if count == 1 else 's'}"
+    if count and run.cancelled_by_id not in (None, request.user.pk):
+        messages.info(request, f"{run.cancelled_by} has cancelled run {pk} already; {calls} of it still to end.")
+    elif count:
+        messages.warning(request, f"Cancelled run {pk}: {calls} that had not ended. Ended ones keep their score.")
     else:
         messages.info(request, f"Run {pk} had ended already; nothing was cancelled.")
     return redirect("run-detail", pk)

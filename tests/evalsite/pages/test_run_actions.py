@@ -10,7 +10,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from scenarios import catalogue
+from scenarios import catalogue, lifecycle
 from scenarios.models import Run, Scenario
 from tests.factories import make_run
 
@@ -57,6 +57,17 @@ def test_cancelling_twice_is_harmless(acting: Client) -> None:
     act(acting, run, "cancel")
     assert "nothing was cancelled" in act(acting, run, "cancel")
     assert run.trials.filter(outcome="cancelled").count() == 2
+
+
+def test_whoever_cancels_second_is_told_who_was_first(acting: Client, operator: User, admin: User) -> None:
+    run = make_run(2)
+    lifecycle.claim(1)
+    act(acting, run, "cancel")
+    acting.force_login(admin)
+    page = act(acting, run, "cancel")
+    assert f"{operator} has cancelled run {run.pk} already; 1 call of it still to end." in page
+    run.refresh_from_db()
+    assert run.cancelled_by == operator
 
 
 def test_what_has_no_score_can_be_run_again(acting: Client) -> None:
