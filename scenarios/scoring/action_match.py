@@ -71,11 +71,16 @@ def match_value(reference: Any, predicted: Any, options: MatchOptions, *, strict
 
 
 def score(spec: ScenarioSpec, gold: Gold, evidence: Evidence, config: ScoringConfig) -> SignalResult:
-    """Return the signal with an action diff; not applicable when the gold replay records no write."""
+    """Return the signal with an action diff; not applicable when the gold replay records no write.
+
+    To the reference an empty answer matches anything; only of a scenario that ships its end state has it none.
+    """
     references, predictions = list(gold.reference_actions), list(evidence.actions)
     by_reference = match_episode({"actions": references}, [{"actions": predictions}], spec.match)
     if not references:
-        detail = {"reference_match": by_reference, "extra": predictions, "why": "the gold replay records no action"}
+        detail: dict[str, Any] = {"extra": predictions, "why": "the gold replay records no action"}
+        if not gold.is_shipped:
+            detail["reference_match"] = by_reference
         return SignalResult("is_action_match", applicable=False, passed=None, value=None, detail=detail)
     strict = config.strict_match or spec.match.disallow_extra_items
     diff = action_diff(references, predictions, spec.match, _compare_args(spec, gold), strict=strict)

@@ -57,6 +57,11 @@ def test_a_gold_write_that_fails_leaves_the_database_unchanged(benchmarks: Path)
     assert gold.reference_actions == ()
 
 
+def test_which_domains_ship_their_end_state(benchmarks: Path) -> None:
+    shipped = {name for name, domain in domains.load().items() if gold_replay(domain.scenarios()[0]).is_shipped}
+    assert shipped == {"eva_airline"}
+
+
 def test_the_gold_played_against_itself_has_only_right_fields(benchmarks: Path) -> None:
     for item in domains.load()["tau2_retail"].scenarios()[:20]:
         gold = gold_replay(item)

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +139,13 @@ def test_a_gold_without_actions_has_nothing_to_match() -> None:
     assert (result.applicable, result.passed) == (False, None)
     assert result.detail["reference_match"] is True
     assert result.detail["extra"] == [CANCEL]
+
+
+def test_a_scenario_that_ships_its_end_state_has_no_figure_of_the_reference() -> None:
+    """reference-system.md 2.4 and 6.1: eva has no reference answer, so the signal is "N/A" there and not true."""
+    result = score(spec(gold_actions=()), replace(no_gold(), is_shipped=True), evidence(), CONFIG)
+    assert (result.applicable, result.passed) == (False, None)
+    assert "reference_match" not in result.detail
 
 
 def test_best_fit_is_as_large_as_can_be() -> None:
