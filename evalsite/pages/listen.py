@@ -152,24 +152,32 @@ def listening(trial: Trial, record: CallRecord) -> dict[str, Any]:
 
 
 def _waits(record: CallRecord) -> list[dict[str, Any]]:
-    """Return where on the timeline somebody waited for an answer."""
+    """Return where on the timeline somebody waited for an answer.
+
+    None begins before the words that were answered are over: in lockstep a response is measured by another clock than
+    the recording's, which does not wait for a busy machine.
+    """
     current = record.events.filter(seq__gte=record.current.first)
-    spoken = current.filter(kind="turn.ended").values_list("data__turn", "data__started_ms", "data__interrupted")
-    starts = {turn: (start, cut) for turn, start, cut in spoken}
+    turns = {data["turn"]: data for data in current.filter(kind="turn.ended").values_list("data", flat=True)}
     waits = []
     for data in current.filter(kind="latency.measured").values_list("data", flat=True):
-        start, _ = starts.get(data["turn"], (None, False))
-        if start is not None and 0 < data["response_ms"] <= start:
-            waits.append(
-                {
-                    "side": data["side"],
-                    "turn": data["turn"],
-                    "ms": data["response_ms"],
-                    "start": round(start - data["response_ms"]),
-                    "length": max(1, round(data["response_ms"])),
-                    "lane": WAIT_LANES[data["side"]],
-                }
-            )
+        turn = turns.get(data["turn"])
+        if turn is None or data["response_ms"] <= 0:
+            continue
+        start = turn["started_ms"]
+        others = (t.get("ended_ms") or 0 for t in turns.values() if t["side"] != data["side"])
+        asked = max((end for end in others if end <= start), default=0)
+        began = max(asked, round(start - data["response_ms"]))
+        waits.append(
+            {
+                "side": data["side"],
+                "turn": data["turn"],
+                "ms": data["response_ms"],
+                "start": began,
+                "length": max(1, start - began),
+                "lane": WAIT_LANES[data["side"]],
+            }
+        )
     return waits
 
 

@@ -17,6 +17,8 @@ PIECE_BYTES = BYTES_PER_S * TICK_MS // 1000
 JITTER_MS = 60
 _JITTER_BYTES = BYTES_PER_S * JITTER_MS // 1000
 LONGEST_TURN_S = 300
+# Speech that goes on so soon after it ran out was late; after more than that the party had paused.
+LATE_MS = 500
 
 
 @dataclass
@@ -34,9 +36,10 @@ class Line:
     tools_ms: float = 0.0  # spent before the first sound
     complete: Mapping[str, Any] | None = None  # the party's word that its turn is over
     said_first: str = ""  # what the caller cut in with: the turn begins with these words
-    gaps: int = 0  # times that speech came too late
+    gaps: int = 0  # times that speech came too late within a turn
     _inlet: Inlet = field(init=False)
     _waiting_since: float | None = None
+    _dry_ms: int | None = None  # speech ran out within the turn
     _has_completed: bool = False  # the party itself said that its turn is over
     _murmur: bytearray = field(default_factory=bytearray)  # sound that is no turn
 
@@ -83,6 +86,8 @@ class Line:
         """Return the next 20 ms: speech if there is any, else silence. Raises PartyFailed."""
         if not self.is_playing and self._is_due():
             self.is_playing = True
+            self.gaps += self._dry_ms is not None and position_ms - self._dry_ms <= LATE_MS
+            self._dry_ms = None
         if not self.is_playing:
             return self._next_murmur()
         piece = bytes(self.buffer[:PIECE_BYTES])
@@ -90,7 +95,8 @@ class Line:
         if piece and self.began_ms is None:
             self.began_ms = position_ms
         if len(piece) < PIECE_BYTES:
-            self.gaps += bool(self.complete is None and self.started_ms is not None and piece)
+            if self.complete is None and self.started_ms is not None:
+                self._dry_ms = position_ms
             self.is_playing, self._waiting_since = False, None
             piece = piece.ljust(PIECE_BYTES, b"\0")
         if is_loud(piece):
@@ -105,7 +111,7 @@ class Line:
     def next_turn(self, turn: Turn) -> None:
         """Begin to wait for the next turn."""
         self.turn = turn
-        self.began_ms = self.started_ms = self.complete = None
+        self.began_ms = self.started_ms = self.complete = self._dry_ms = None
         self.is_cut, self.tools_ms = False, 0.0
         self.said_first, self._has_completed = "", False
 

@@ -77,3 +77,29 @@ def test_a_party_that_speaks_meanwhile_goes_on_in_the_same_turn() -> None:
     play(one, 40, 6)
     assert one.is_over
     assert words(one) == ("Wait.", {"text": "I mean the other one."})
+
+
+def test_speech_that_comes_too_late_within_a_turn_is_a_gap_and_the_end_of_a_turn_is_none() -> None:
+    one = line()
+    one.take(AudioFrame(LOUD * 4, 16_000, 1))
+    _, now = play(one, 0, 10)
+    assert one.gaps == 0  # perhaps the turn is over, and its word comes after its last sound
+    one.take(AudioFrame(LOUD * 4, 16_000, 1))
+    _, now = play(one, now, 10)
+    assert one.gaps == 1
+    play(one, now, 50)
+    one.take(AudioFrame(LOUD * 4, 16_000, 1))
+    _, now = play(one, now + 50 * TICK_MS, 10)
+    assert one.gaps == 1  # it had paused, as for a tool
+    one.finish_input({"text": "Hi."})
+    one.next_turn(Turn("user", 0, 0.0))
+    one.take(AudioFrame(LOUD * 4, 16_000, 1))
+    play(one, now, 10)
+    assert one.gaps == 1
+    # Own words after words to cut in with were not late.
+    one.next_turn(Turn("user", 0, 0.0))
+    one.cut_in("Wait.", LOUD * 4)
+    play(one, now, 10)
+    one.take(AudioFrame(LOUD * 4, 16_000, 1))
+    play(one, now, 10)
+    assert one.gaps == 1

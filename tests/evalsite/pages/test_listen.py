@@ -16,7 +16,7 @@ from django.test import AsyncClient, Client
 
 from evalsite import speech_figures
 from scenarios.analysis.speech.interaction import Interaction
-from scenarios.events import AttemptFailed
+from scenarios.events import AttemptFailed, LatencyMeasured
 from scenarios.models import ForeignResult, ImportedFile, Trial
 from scenarios.playback import recording_of
 from scenarios.recordings import peaks_name
@@ -235,6 +235,16 @@ class TestPage:
         waits = re.findall(r'<rect class="wait (\w+)" x="(\d+)" y="[\d.]+" width="(\d+)"', html)
         assert waits == [("user", "1400", "800"), ("agent", "4100", "900")]
         assert 'viewBox="0 0 7200 34"' in html  # the last event is the longest
+
+    def test_no_wait_begins_before_the_words_that_were_answered_are_over(self, db: None, get: Get) -> None:
+        trial = make_trial(state="running", last_seq=0)
+        voice_run(trial.run)
+        call = speak(trial)
+        call.add(LatencyMeasured("agent", 3, 9000.0, {"stt": 8000.0, "residual": 1000.0}))  # a busy machine, lockstep
+        call.end("pass", "")
+        keep(trial, wav())
+        waits = re.findall(r'<rect class="wait (\w+)" x="(\d+)" y="[\d.]+" width="(\d+)"', get(trial).content.decode())
+        assert waits[-1] == ("agent", "4100", "900")
 
     def test_turns_stand_where_they_sound(self, trial: Trial, get: Get) -> None:
         html = get(trial).content.decode()
