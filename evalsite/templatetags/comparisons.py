@@ -16,13 +16,6 @@ SET_WORDS = {
     "flaky": "Flaky",
     "passing_in_both": "Passing in both",
 }
-STABILITY_WORDS = {
-    "stable_pass": "stable pass",
-    "stable_fail": "stable fail",
-    "flaky": "flaky",
-    "once": "one call only",
-    "incomplete": "calls missing",
-}
 
 
 @register.filter
@@ -52,12 +45,6 @@ def points_bare(share: float | None) -> str:
 def set_word(kind: str) -> str:
     """Write the name of a set of scenarios."""
     return SET_WORDS[kind]
-
-
-@register.filter
-def stability_word(key: str) -> str:
-    """Write what trials say of a scenario."""
-    return STABILITY_WORDS[key]
 
 
 @register.filter

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import comb
 
-METHOD = "by combinations: C(passes, k) / C(trials, k), averaged over scenarios"
-
 
 @dataclass(frozen=True)
 class PassK:
@@ -43,8 +41,3 @@ def pass_at_k(counts: Sequence[tuple[int, int]], k: int) -> PassK:
     """Return pass@k: one minus the chance that k trials all fail, by combinations too. Leaves out as ``pass_k``."""
     all_fail = pass_k([(total - passes, total) for passes, total in counts], k)
     return all_fail if all_fail.value is None else replace(all_fail, value=1 - all_fail.value)
-
-
-def pass_k_table(counts: Sequence[tuple[int, int]], trials: int) -> list[PassK]:
-    """Return pass^1 to pass^trials."""
-    return [pass_k(counts, k) for k in range(1, trials + 1)]

@@ -102,7 +102,7 @@ class ScenarioSpec:
     db_assertions: tuple[DbAssertion, ...] = ()
     # Facts that the upstream reward wants said; informative unless a run asks for strictness "upstream".
     communicate_info: tuple[str, ...] = ()
-    # Parts of upstream's reward (``scenarios.scoring.upstream.BASES``); what of it gates here, ``success_signals`` say.
+    # Parts of upstream's reward (``scenarios.scoring.upstream.Basis``); what of it gates here, ``success_signals`` say.
     reward_basis: tuple[str, ...] = ()
     # How easy the caller is to help, in the benchmark's words; told to the caller only where a run asks for it.
     persona: str = ""

@@ -15,7 +15,6 @@ class ScoringConfig:
 
     min_agent_turns: int = 3  # fewer agent turns: stalled; 0 disables
     strict_match: bool = False
-    has_judge: bool = True
     strictness: Strictness = "reference"
 
     @classmethod
@@ -24,6 +23,5 @@ class ScoringConfig:
         return cls(
             min_agent_turns=int(config["min_agent_turns"]),
             strict_match=bool(config["strict_match"]),
-            has_judge=config["judge"] is not None,
             strictness=config["strictness"],
         )

@@ -8,7 +8,7 @@ beside published ones: a fact counts as said when a turn of the agent contains i
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import Literal, get_args
+from typing import Literal
 
 from scenarios.domains.base import GoldAction, ScenarioSpec
 from scenarios.replay import Gold
@@ -17,7 +17,6 @@ from scenarios.scoring.evidence import Evidence
 from scenarios.scoring.results import Quote, VerdictResult
 
 Basis = Literal["DB", "ENV_ASSERTION", "NL_ASSERTION", "COMMUNICATE", "ACTION"]
-BASES: tuple[Basis, ...] = get_args(Basis)
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
 # How many facts, predicates, claims or calls a task has for each part of the reward.
 _WRITTEN: Mapping[str, Callable[[ScenarioSpec], int]] = {

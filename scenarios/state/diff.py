@@ -71,11 +71,6 @@ def three_way(
     return _with_pairs(fields)
 
 
-def has_faults(fields: Sequence[FieldDiff]) -> bool:
-    """Return whether anything is not as expected."""
-    return any(field.state != "right" for field in fields)
-
-
 def _touched_paths(expected: Overlay, actual: Overlay) -> list[Path]:
     touched = [*expected.touched(), *actual.touched()]
     whole = {table for table, key in touched if key is None}

@@ -3,19 +3,20 @@
 import io
 import json
 from array import array
-from pathlib import Path
 
 import pytest
 
-from bots.bridge.audio.peaks import peaks_of
+from bots.bridge.audio.peaks import Peaks
 from scenarios.outline import NoRecording, outline_of
 from tests.spoken import DIALOGUE, packed, wav
 
 
-def test_it_is_the_outline_that_the_bridge_writes(tmp_path: Path) -> None:
-    path = tmp_path / "call.wav"
-    path.write_bytes(wav(DIALOGUE, tail_ms=217))
-    assert outline_of(io.BytesIO(path.read_bytes())) == json.loads(peaks_of(path))
+def test_it_is_the_outline_that_the_bridge_writes() -> None:
+    content = wav(DIALOGUE, tail_ms=217)
+    samples = array("h", content[44:])
+    peaks = Peaks()
+    peaks.add(samples[::2].tobytes(), samples[1::2].tobytes())
+    assert outline_of(io.BytesIO(content)) == json.loads(peaks.as_json())
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 4])

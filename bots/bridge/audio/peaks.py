@@ -5,13 +5,11 @@ sample of each 50 ms, both channels in turn, as 8-bit numbers.
 """
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bots.bridge.audio.pcm import RATE
-from bots.bridge.audio.wav import HEADER_BYTES
 
 SAMPLES_PER_POINT = RATE // 20
 
@@ -46,17 +44,6 @@ class Peaks:
             "data": data,
         }
         return json.dumps(outline, separators=(",", ":"))
-
-
-def peaks_of(wav: Path) -> str:
-    """Return the outline of a recording whose call died before it was written."""
-    peaks = Peaks()
-    with wav.open("rb") as file:
-        file.seek(HEADER_BYTES)
-        while piece := file.read(RATE * 4):
-            both = np.frombuffer(piece[: len(piece) // 4 * 4], dtype="<i2").reshape(-1, 2)
-            peaks.add(both[:, 0].tobytes(), both[:, 1].tobytes())
-    return peaks.as_json()
 
 
 def _bounds(points: Any) -> bytes:

@@ -66,16 +66,6 @@ def find(utterance: str, identifier: str) -> Reading | None:
     return _find(utterance, target)
 
 
-def nearest(utterances: Iterable[tuple[int, str]], identifier: str) -> tuple[int, Reading] | None:
-    """Return the key and reading of the utterance that comes nearest, the first of equals."""
-    best: tuple[int, Reading] | None = None
-    for key, utterance in utterances:
-        reading = find(utterance, identifier)
-        if reading is not None and (best is None or reading.distance < best[1].distance):
-            best = key, reading
-    return best
-
-
 @lru_cache(maxsize=4096)
 def _find(utterance: str, target: str) -> Reading | None:
     words = _words(utterance)

@@ -13,7 +13,6 @@ from scenarios.analysis.intervals import Interval, Z, wilson
 from scenarios.analysis.speech.alignment import align
 from scenarios.analysis.speech.normalize import plain_words
 from scenarios.scoring.evidence import Turn
-from scenarios.sides import SIDES, Side
 
 
 @dataclass(frozen=True)
@@ -50,12 +49,6 @@ class WordErrors:
         """Return errors per word said; None over no words."""
         return self.errors / self.words if self.words else None
 
-    @property
-    def share_measured(self) -> float | None:
-        """Return the share of turns that were transcribed; None without turns."""
-        total = self.turns + self.not_measured
-        return self.turns / total if total else None
-
 
 def compare(said: str, heard: str, *, is_interrupted: bool = False) -> WordErrors:
     """Return the errors of one transcript; of an interrupted turn the unheard end is no error."""
@@ -83,14 +76,6 @@ def of_turn(turn: Turn) -> WordErrors:
     if turn.is_blank and not turn.heard.strip():
         return WordErrors()
     return compare(turn.said, turn.heard, is_interrupted=turn.interrupted)
-
-
-def of_turns(turns: Iterable[Turn]) -> dict[Side, WordErrors]:
-    """Return the pooled errors of each side's speech, as the other side heard it."""
-    errors = dict.fromkeys(SIDES, WordErrors())
-    for turn in turns:
-        errors[turn.side] += of_turn(turn)
-    return errors
 
 
 def pooled(parts: Iterable[WordErrors]) -> WordErrors:

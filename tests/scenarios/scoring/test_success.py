@@ -232,6 +232,6 @@ def test_a_judge_score_at_the_threshold_passes() -> None:
 
 def test_a_run_is_scored_by_its_own_configuration() -> None:
     stored = {"min_agent_turns": 5, "strict_match": True, "judge": None, "strictness": "upstream", "channel": "text"}
-    assert ScoringConfig.from_run(stored) == ScoringConfig(5, True, False, "upstream")
+    assert ScoringConfig.from_run(stored) == ScoringConfig(5, True, "upstream")
     with pytest.raises(KeyError, match="strict_match"):
         ScoringConfig.from_run({"min_agent_turns": 3})

@@ -13,9 +13,10 @@ import pytest
 from django.core.files.storage import FileSystemStorage, InMemoryStorage
 
 from bots.bridge.audio.pcm import RATE, silence
-from bots.bridge.audio.peaks import SAMPLES_PER_POINT, Peaks, peaks_of
+from bots.bridge.audio.peaks import SAMPLES_PER_POINT, Peaks
 from bots.bridge.audio.recording import Recording
 from bots.bridge.audio.wav import StereoWav
+from scenarios.outline import outline_of
 from scenarios.recordings import peaks_name, recording_name
 from tests.bots.bridge.audio.test_pcm import tone
 from tests.bots.voice.sound import channels
@@ -123,7 +124,8 @@ def test_a_killed_process_leaves_a_valid_file_and_its_outline_can_be_made(tmp_pa
     subprocess.run([sys.executable, "-c", script, str(path)], cwd=root, env=dict(os.environ), check=False)
     left, _ = channels(path)
     assert len(left) >= 2 * RATE
-    outline = json.loads(peaks_of(path))
+    with path.open("rb") as file:
+        outline = outline_of(file)
     assert outline["data"][:4] == [32, 32, 0, 0]
     assert outline["length"] >= 40
 
@@ -138,7 +140,8 @@ def test_the_outline_does_not_depend_on_how_the_audio_came(tmp_path: Path) -> No
     wav = StereoWav(tmp_path / "call.wav")
     wav.write(left, right)
     wav.close()
-    assert peaks_of(tmp_path / "call.wav") == whole.as_json()
+    with (tmp_path / "call.wav").open("rb") as file:
+        assert outline_of(file) == json.loads(whole.as_json())
 
 
 def test_the_outline_holds_the_extremes_of_each_point() -> None:

@@ -8,7 +8,7 @@ import pytest
 from scenarios import domains
 from scenarios.analysis.speech import shapes
 from scenarios.analysis.speech.readings import NATO
-from scenarios.analysis.speech.spoken import compact, find, nearest, spelled
+from scenarios.analysis.speech.spoken import compact, find, spelled
 
 DIGITS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 SIGNS = {"#": "hash", "_": "underscore", "-": "dash", "@": "at", ".": "dot"}
@@ -105,14 +105,6 @@ def test_what_is_no_attempt_is_none(utterance: str, identifier: str) -> None:
 )
 def test_spelled_runs_are_read_without_knowing_what_to_expect(utterance: str, runs: list[str]) -> None:
     assert spelled(utterance) == runs
-
-
-def test_the_nearest_of_several_utterances_is_the_first_of_equals() -> None:
-    said = [(1, "W two three seven eight one five seven"), (2, "no: W 2378156"), (3, "W2378156")]
-    found = nearest(said, "#W2378156")
-    assert found is not None
-    assert found[0] == 2
-    assert nearest([(1, "hello")], "#W2378156") is None
 
 
 def test_an_identifier_without_characters_is_refused() -> None:

@@ -9,6 +9,7 @@ from scenarios.analysis.speech.differences import Difference, differences
 from scenarios.analysis.speech.normalize import pieces, plain_words, words
 from scenarios.analysis.speech.numerals import number_at
 from scenarios.analysis.speech.wer import WordErrors, compare
+from scenarios.sides import SIDES
 from tests.scenarios.analysis.speech.calls import turn
 
 SAME = [
@@ -98,7 +99,6 @@ def test_a_rate_over_nothing_is_none() -> None:
     assert compare("um", "").rate is None
     assert compare("", "").rate is None
     assert WordErrors().rate is None
-    assert WordErrors().share_measured is None
     assert compare("", "hello").insertions == 1
 
 
@@ -110,10 +110,9 @@ def test_each_side_is_pooled_by_words_and_what_was_not_transcribed_is_told() -> 
         turn(4, "user", "never transcribed", None),
         turn(5, "user", "  ", None),
     ]
-    errors = wer.of_turns(call)
+    errors = {side: wer.pooled(wer.of_turn(one) for one in call if one.side == side) for side in SIDES}
     assert errors["user"] == WordErrors(words=10, substitutions=1, deletions=1, turns=2, not_measured=1)
     assert errors["user"].rate == 0.2
-    assert errors["user"].share_measured == pytest.approx(2 / 3)
     assert errors["agent"] == WordErrors(words=1, turns=1)
     assert wer.pooled(errors.values()).words == 11
 
