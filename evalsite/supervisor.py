@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
-START_S = 60.0
+START_S = 180.0  # a party loads its voice stack: on a busy machine that alone takes a minute
 STOP_S = 15.0
 BACKOFF_S = 1.0
 MAX_BACKOFF_S = 30.0

@@ -39,7 +39,7 @@ def _database() -> tuple[str, str]:
         # The tests make their own database beside the named one, which need not exist.
         server = url.rsplit("/", 1)[0] + "/postgres"
         try:
-            psycopg.connect(server, connect_timeout=3).close()
+            psycopg.connect(server, connect_timeout=30).close()
         except psycopg.Error as error:
             problem = f"PostgreSQL at {url.rsplit('@', 1)[-1]}: {str(error).splitlines()[0]}"
         else:
@@ -51,7 +51,7 @@ def _broker() -> tuple[str, str]:
     urls = (os.environ["REDIS_URL"],) if os.environ.get("REDIS_URL") else REDIS_URLS
     for url in urls:
         try:
-            redis.Redis.from_url(url, socket_connect_timeout=3).ping()
+            redis.Redis.from_url(url, socket_connect_timeout=30).ping()
         except redis.RedisError as error:
             problem = f"Redis at {url.rsplit('@', 1)[-1]}: {error}"
         else:

@@ -61,7 +61,7 @@ def parties() -> Iterator[dict[Side, PartyServer]]:
     for server in servers.values():
         server.process.terminate()
     for server in servers.values():
-        server.process.wait(timeout=20)
+        server.process.wait(timeout=120)
 
 
 @pytest.fixture(scope="session")
@@ -77,7 +77,7 @@ def base_url() -> Iterator[str]:
     assert process.stdout is not None
     yield process.stdout.readline().strip()
     process.terminate()
-    assert process.wait(timeout=10) is not None
+    assert process.wait(timeout=120) is not None
 
 
 @pytest_asyncio.fixture
@@ -130,9 +130,9 @@ class Stage:
     def script(self, agent: list[Step], caller: list[Step]) -> None:
         self.endpoint.scripts |= {"agent": agent, "caller": caller}
 
-    async def hold(self, stop: Stop | None = None, **config: Any) -> Held:
+    async def hold(self, stop: Stop | None = None, record: ListRecord | None = None, **config: Any) -> Held:
         """Hold one call; a failure of a party is returned, not raised."""
-        held = Held(ListRecord())
+        held = Held(record or ListRecord())
         try:
             held.evidence = await hold_call(self.claim(**config), held.record, stop or Stop())
         except PartyFailed as failure:

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from typing import Any
 
 import pytest
 
@@ -10,13 +11,15 @@ from scenarios.events import EndReason
 from tests.bots.conftest import Held, Stage
 from tests.bots.endpoint import Ask, Step, say, use
 from tests.bots.fake_party import FakeParty, fake_party
+from tests.bots.record import ListRecord
 
 
-async def hold_until_turn(stage: Stage, reason: EndReason, **config: object) -> Held:
+async def hold_until_turn(stage: Stage, reason: EndReason, **config: Any) -> Held:
     """Hold a call and ask it to end after its first turn."""
     stop = Stop()
     held = asyncio.create_task(stage.hold(stop, **config))
     while not stage.endpoint.requests["caller"]:
+        assert not held.done()
         await asyncio.sleep(0.01)
     stop.request(reason, "olga")
     return await held
@@ -133,12 +136,13 @@ async def test_a_paced_turn_lasts_and_a_stop_cuts_the_pause_short(stage: Stage) 
     assert all(end - start >= 195 for start, end in zip(starts, ends, strict=True))
     stage.endpoint.requests.clear()
     stop = Stop()
-    paced = asyncio.create_task(stage.hold(stop, pace_s=60))
-    while not stage.endpoint.requests["agent"]:
+    record = ListRecord()
+    paced = asyncio.create_task(stage.hold(stop, record, pace_s=60))
+    while not record.of("turn.started"):  # its words are known, and it lasts
+        assert not paced.done()
         await asyncio.sleep(0.01)
-    await asyncio.sleep(0.2)
     stop.request("hang_up", "olga")
-    held = await asyncio.wait_for(paced, 20)
+    held = await asyncio.wait_for(paced, 120)
     assert held.record.said() == [("agent", "Hello!")]
     assert held.end["reason"] == "hang_up"
 
@@ -198,7 +202,7 @@ async def test_a_caller_that_gives_no_sign_is_a_broken_party_and_no_failure_of_t
     async with fake_party(answer) as address:
         stage.caller = {"address": address}
         stage.script([say("Hello!")], [])
-        held = await stage.hold(limits={"silence_s": 0.3})
+        held = await stage.hold(limits={"silence_s": 3})  # which the agent has, too
     assert held.failure is not None
     assert (held.failure.kind, held.failure.retry) == ("caller_silent", True)
     assert held.end["reason"] == "party_failed"

@@ -137,9 +137,10 @@ async def test_a_party_killed_in_the_middle_of_a_call(stage: Stage) -> None:
     stage.script([GREETING, Step("Late.", hang_s=30)], [say("Hi.")])
     holding = asyncio.create_task(stage.hold())
     while len(stage.endpoint.requests["agent"]) < 2:
+        assert not holding.done()
         await asyncio.sleep(0.01)
     victim.kill()
-    held = await asyncio.wait_for(holding, 20)
+    held = await asyncio.wait_for(holding, 120)
     assert failed(held) == ("party_gone", True)
     assert held.record.said() == [("agent", "Hello!"), ("user", "Hi.")]
 

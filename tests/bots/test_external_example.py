@@ -73,9 +73,10 @@ async def test_a_bot_process_that_is_killed_ends_the_call_with_its_record(stage:
     with running("bot_theirs.py", tmp_path) as (address, process):
         holding = asyncio.create_task(hold_at(stage, spec, {"agent": {"address": address, **profile}}))
         while not stage.endpoint.requests["caller"]:
+            assert not holding.done()
             await asyncio.sleep(0.01)
         process.kill()
-        held = await asyncio.wait_for(holding, 20)
+        held = await asyncio.wait_for(holding, 120)
     assert held.failure is not None
     assert (held.failure.kind, held.end["reason"]) == ("party_gone", "party_failed")
     assert held.record.said()[0] == ("agent", "Front desk, how can I help?")

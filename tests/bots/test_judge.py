@@ -143,7 +143,7 @@ async def test_the_deadline_covers_all_tries() -> None:
 
 
 async def test_a_partly_usable_reply_survives_the_deadline() -> None:
-    answer, _ = await ask(Answer(ruling(False, "yes")), parameters={"deadline_s": 0.3, "tries": 50, "backoff_s": 0.2})
+    answer, _ = await ask(Answer(ruling(False, "yes")), parameters={"deadline_s": 2, "tries": 50, "backoff_s": 1.5})
     assert answer.reply.error is None
     assert [verdict.error for verdict in answer.reply.verdicts] == [None, "not_boolean"]
 

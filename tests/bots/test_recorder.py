@@ -153,6 +153,8 @@ def test_a_database_that_is_away_costs_no_event(monkeypatch: pytest.MonkeyPatch)
         for _ in range(20):
             record(HELLO)
             await asyncio.sleep(0.03)
+        while trouble:
+            await asyncio.sleep(0.03)
         keeper.cancel()
         await asyncio.gather(keeper, return_exceptions=True)
         await recorder.tick()

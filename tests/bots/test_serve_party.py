@@ -27,7 +27,7 @@ def served(*arguments: str) -> Iterator[str]:
         yield found[0]
     finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=120)
 
 
 async def test_a_strangers_agent_is_evaluated_with_its_own_model(stage: Stage) -> None:

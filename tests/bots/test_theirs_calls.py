@@ -109,7 +109,7 @@ async def test_the_state_of_the_seed_never_scores(stage: Stage, retail: Scenario
 
 async def hold_quickly(stage: Stage, spec: ScenarioSpec, *bots: ReferenceBot) -> Result:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bots.bridge.theirs.control.ANSWER_S", 0.3)
+        patch.setattr("bots.bridge.theirs.control.ANSWER_S", 2)
         return await hold(stage, spec, bots)
 
 
@@ -275,10 +275,10 @@ async def test_words_after_the_turn_are_heard_with_the_next(stage: Stage, retail
     class Hesitant(ReferenceBot):
         async def _say(self, text: str) -> None:
             if text == "And more.":
-                await asyncio.sleep(0.4)  # longer than its profile's turn_settle_s
+                await asyncio.sleep(1)  # longer than its profile's turn_settle_s
             await super()._say(text)
 
-    stage.script([], [say("Help me.", hang_s=0.8), say("Thanks.")])
+    stage.script([], [say("Help me.", hang_s=3), say("Thanks.")])
     script = [["Hello.", "And more."], ["Sure."], ["Bye.", EXIT]]
     held = await hold(stage, retail, [Hesitant("agent", script)])
     agent = [said for side, said in held.record.said() if side == "agent"]

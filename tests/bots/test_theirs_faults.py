@@ -22,7 +22,7 @@ def spec() -> ScenarioSpec:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bots.bridge.theirs.preparing.READY_S", 0.1)
+    monkeypatch.setattr("bots.bridge.theirs.preparing.READY_S", 1)
     monkeypatch.setattr("bots.bridge.theirs.pulling.EXIT_SETTLE_S", 0.05)
     monkeypatch.setattr("bots.bridge.theirs.side.EXIT_SETTLE_S", 0.05)
 

@@ -95,12 +95,12 @@ async def test_a_message_too_large_to_send_is_not_sent() -> None:
 
 
 async def test_a_server_that_comes_up_late_is_waited_for(monkeypatch: pytest.MonkeyPatch, unused_tcp_port: int) -> None:
-    monkeypatch.setattr("bots.bridge.link.CONNECT_WAITS_S", (0.05,) * 100)
+    monkeypatch.setattr("bots.bridge.link.CONNECT_WAITS_S", (0.05,) * 2_000)
     link = Link("user", f"ws://127.0.0.1:{unused_tcp_port}", asyncio.Queue())
     opening = asyncio.create_task(link.open())
     await asyncio.sleep(0.1)
     async with serve(answer_backwards, "127.0.0.1", unused_tcp_port):
-        await asyncio.wait_for(opening, 20)
+        await asyncio.wait_for(opening, 120)
         await link.close()
         await link.close()
 

@@ -82,7 +82,7 @@ async def test_killed_in_the_middle_of_a_word_it_is_an_infra_error_and_all_until
             assert not holding.done(), holding
             await asyncio.sleep(0.1)
         process.send_signal(signal.SIGKILL)
-        held = await asyncio.wait_for(holding, 20)
+        held = await asyncio.wait_for(holding, 120)
     assert held.failure is not None, held.record.said()
     assert (held.failure.kind, held.failure.side) == ("party_gone", "agent")
     assert held.end["reason"] == "party_failed"

@@ -93,7 +93,7 @@ async def speaks_without_end(party: FakeVoice, text: str) -> None:
 async def test_a_broken_party_fails_and_the_record_is_kept(
     stage: Stage, recordings: Path, caller: Callable[[FakeVoice, str], Awaitable[None]], kind: str, clock: str
 ) -> None:
-    held = await hold(stage, caller, clock, limits={"silence_s": 1})
+    held = await hold(stage, caller, clock, limits={"silence_s": 4})
     assert held.failure is not None
     assert (held.failure.kind, held.failure.side) == (kind, "user")
     assert held.end["reason"] == "party_failed"
@@ -122,7 +122,7 @@ async def test_an_agent_that_never_says_a_word_is_a_broken_bot(stage: Stage, clo
         stage.agent = {"address": address, "model": ""}
         speech = {"service": "tones"}
         voice = {"agent": speech, "caller": speech}
-        held = await stage.hold(channel="voice", clock=clock, voice=voice, limits={"silence_s": 0.5})
+        held = await stage.hold(channel="voice", clock=clock, voice=voice, limits={"silence_s": 2})
     assert held.failure is not None
     assert (held.failure.kind, held.failure.side) == ("never_spoke", "agent")
     assert outcome(held) == "infra_error"

@@ -178,7 +178,7 @@ def test_json_has_counts_and_no_rate_over_nothing() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_it_brings_its_own_worker_when_none_is_there(server_environment: dict[str, str]) -> None:
     done = start(server_environment, "--wait", "--json", "--scenarios", *NAMES[:2])
-    out, said = done.communicate(timeout=180)
+    out, said = done.communicate(timeout=400)
     assert done.returncode == 0, said
     assert "no worker is running: starting one for this run" in said
     result = json.loads(out)
@@ -192,13 +192,13 @@ def test_it_brings_its_own_worker_when_none_is_there(server_environment: dict[st
 def test_ctrl_c_cancels_the_run(server_environment: dict[str, str]) -> None:
     load_standins()
     process = start(server_environment, "--wait", "--trials", "50")
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 300
     while not Run.objects.filter(trials__status="done").exists():
         assert process.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.1)
     process.send_signal(signal.SIGINT)
-    out, said = process.communicate(timeout=120)
+    out, said = process.communicate(timeout=300)
     assert process.returncode == 12, said
     assert "cancelled" in out
     run = Run.objects.get()

@@ -48,7 +48,7 @@ class Site:
         self.wait_until(lambda: any(text in line for line in list(self.lines)))
         return next(line for line in self.lines if text in line)
 
-    def wait_until(self, condition: Callable[[], bool], seconds: float = 120) -> None:
+    def wait_until(self, condition: Callable[[], bool], seconds: float = 300) -> None:
         deadline = time.monotonic() + seconds
         while not condition():
             assert time.monotonic() < deadline, self.lines
@@ -64,7 +64,7 @@ def site(server_environment: dict[str, str]) -> Iterator[Site]:
     yield running
     if running.process.poll() is None:
         running.process.terminate()
-        running.process.wait(timeout=60)
+        running.process.wait(timeout=180)
 
 
 def descendants(pid: int) -> set[int]:
@@ -100,7 +100,7 @@ def test_everything_starts_holds_calls_and_stops(site: Site) -> None:
     path = re.search(r"http://\S+?(/sign-in/\S+)", link)
     assert path, link
     assert Client().get(path[1], follow=True).status_code == 200
-    with urllib.request.urlopen(f"http://127.0.0.1:{site.port}/healthz/", timeout=30) as answer:
+    with urllib.request.urlopen(f"http://127.0.0.1:{site.port}/healthz/", timeout=120) as answer:
         assert answer.status == 200
 
     run = launch(rehearsal("frontdesk", "standin-faithful"), person=None)
@@ -114,7 +114,7 @@ def test_everything_starts_holds_calls_and_stops(site: Site) -> None:
     family = descendants(site.process.pid)
     assert len(family) >= 6  # site, two parties, stand-ins, cluster and its workers, lifeline
     site.process.send_signal(signal.SIGINT)
-    assert site.process.wait(timeout=60) == 0
+    assert site.process.wait(timeout=180) == 0
     site.await_line("stopped")
     assert alive(family) == set()
 
@@ -125,7 +125,7 @@ def test_kill_9_leaves_nobody_and_the_site_port_free(site: Site) -> None:
     assert family
     os.kill(site.process.pid, signal.SIGKILL)
     site.process.wait()
-    site.wait_until(lambda: not alive(family), seconds=60)
+    site.wait_until(lambda: not alive(family))
 
 
 def test_a_taken_port_is_named() -> None:

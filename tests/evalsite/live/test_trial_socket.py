@@ -141,7 +141,10 @@ async def test_an_event_is_rendered_once_for_all_viewers(
     assert sorted(rendered) == list(range(1, call.seq + 1))
 
 
-async def test_rows_wait_for_a_batch_that_is_not_committed_yet(call: Call, viewer: User) -> None:
+async def test_rows_wait_for_a_batch_that_is_not_committed_yet(
+    call: Call, viewer: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trial_feed, "GAP_S", 600.0)
     socket = await open_socket(f"/ws/trials/{call.trial.pk}/", viewer, after=call.seq)
     hole = call.seq + 1
     call.seq += 1
@@ -172,6 +175,7 @@ async def test_a_hole_that_stays_is_passed_over_and_told(
 async def test_a_page_that_confirms_nothing_gets_no_more_than_its_window(
     call: Call, viewer: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(consumers, "BEAT_S", 600.0)  # one sign of life, at the beginning
     monkeypatch.setattr(hub, "WINDOW", 8)
     monkeypatch.setattr(trial_feed, "STEP", 4)
     for _ in range(8):
@@ -201,6 +205,7 @@ async def test_the_end_is_told_after_the_last_event(call: Call, viewer: User) ->
         "reason": "1 of 2 claims failed",
         "ended": True,
         "last_seq": call.seq,
+        "reviewed": 0,
     }
     assert seen == call.seq
     await socket.disconnect()
