@@ -10,7 +10,6 @@ from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import butter, sosfilt
 
 from bots.bridge.noise import NOISES, Noise, noise_loop
 
@@ -138,7 +137,10 @@ class _Telephone(_Stage):
     """300 to 3400 Hz, 8000 values a second, each in one of the 256 steps of G.711 mu-law."""
 
     def __init__(self, rate: int) -> None:
-        self._rate = rate
+        # Half a second and more of imports, which only this stage needs.
+        from scipy.signal import butter, sosfilt
+
+        self._rate, self._filtered = rate, sosfilt
         top = min(_BAND_HZ[1], 0.48 * rate)
         self._band = butter(4, (_BAND_HZ[0], top), "bandpass", fs=rate, output="sos")
         self._smooth = butter(6, top, "lowpass", fs=rate, output="sos")
@@ -148,9 +150,9 @@ class _Telephone(_Stage):
         self._held = 0.0
 
     def carry(self, samples: Samples) -> Samples:
-        banded, self._band_state = sosfilt(self._band, samples, zi=self._band_state)
+        banded, self._band_state = self._filtered(self._band, samples, zi=self._band_state)
         stepped = self._stepped(_mu_law(banded))
-        smooth, self._smooth_state = sosfilt(self._smooth, stepped, zi=self._smooth_state)
+        smooth, self._smooth_state = self._filtered(self._smooth, stepped, zi=self._smooth_state)
         carried: Samples = smooth
         return carried
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
+from importlib import import_module
 
 from bots.bridge.conversation import converse
 from bots.bridge.state import Call, Ended
@@ -21,7 +22,8 @@ async def open_channel(call: Call, trial: Claim) -> AsyncIterator[Talk]:
         call.start()
         yield partial(converse, call)
         return
-    # Arrays and resampling, which a text call does without.
+    # Arrays and resampling, which a text call does without; loaded off the loop, in which other calls are heard.
+    await asyncio.to_thread(import_module, "bots.bridge.audio.realtime")
     from bots.bridge.audio.lockstep import Lockstep
     from bots.bridge.audio.realtime import Realtime
     from bots.bridge.audio.recording import Recording

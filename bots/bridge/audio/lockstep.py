@@ -112,7 +112,7 @@ class Lockstep:
         complete: Mapping[str, Any] = {}
         while not complete:
             speaker, message = await self._next(turn, utterance)
-            if speaker == side and (text := heard_in(message, is_theirs=speaker in call.theirs)) is not None:
+            if speaker == side and (text := heard_in(message, call.theirs.get(speaker))) is not None:
                 turn.messages += 1
                 self._pass_silence(self._transcript.heard(other(side), text))
                 continue

@@ -212,7 +212,7 @@ class Realtime:
         speaker, message = came
         line = self._lines[speaker]
         kind = message.data.get("type") if message.type == "server-message" else message.type
-        if (text := heard_in(message, is_theirs=speaker in self._call.theirs)) is not None:
+        if (text := heard_in(message, self._call.theirs.get(speaker))) is not None:
             self._take_heard(other(speaker), text)
         elif kind == "turn-complete":
             line.finish_input(message.data)

@@ -6,6 +6,7 @@ from typing import Any
 
 from bots.bridge.latency import is_time
 from bots.bridge.state import Call
+from bots.bridge.theirs.side import TheirSide
 from bots.bridge.wire import Message
 from scenarios.analysis.speech.ledger import PARTS
 from scenarios.events import TurnEnded
@@ -87,18 +88,22 @@ class Transcript:
         return " ".join(filter(None, parts)) if parts else None
 
 
-def heard_in(message: Message, *, is_theirs: bool) -> str | None:
-    """Return what a party says that it heard; None for any other message.
+def heard_in(message: Message, their: TheirSide | None) -> str | None:
+    """Return what a party says that it heard; None for any other message. ``their``: of one that keeps its tools.
 
     A party whose tools run with us says ``heard`` for a whole turn; one that keeps them only has RTVI's transcriptions
-    of each stretch (a pipecat bot of the first kind may send both).
+    of each stretch (a pipecat bot of the first kind may send both). Those are ``user-transcription`` and, since RTVI
+    2.2, ``user-input``, after which the former says the same once more; pipecat 2.0 will send the latter alone.
     """
     data = message.data
-    if not is_theirs and message.type == "server-message" and data.get("type") == "heard":
-        return str(data.get("text") or "")[:MAX_HEARD]
-    if is_theirs and message.type == "user-transcription" and data.get("final") is True:
-        return str(data.get("text") or "")[:MAX_HEARD]
-    return None
+    if their is None:
+        is_it = message.type == "server-message" and data.get("type") == "heard"
+    elif message.type == "user-input":
+        is_it = data.get("input_type") == "transcription" and data.get("final") is True
+        their.sends_input = their.sends_input or is_it
+    else:
+        is_it = message.type == "user-transcription" and data.get("final") is True and not their.sends_input
+    return str(data.get("text") or "")[:MAX_HEARD] if is_it else None
 
 
 def told_parts(complete: Mapping[str, Any]) -> dict[str, float]:

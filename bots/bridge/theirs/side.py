@@ -44,6 +44,7 @@ class TheirSide:
     running: set[str] = field(default_factory=set)  # ids of calls in progress, named or not
     actions: list[dict[str, Any]] = field(default_factory=list)  # reported writes, as they came
     requests: list[dict[str, Any]] = field(default_factory=list)  # tokens told of, not yet recorded
+    sends_input: bool = False  # tells what it heard as ``user-input``
     last_action_ends: bool = False  # the last reported write hands the caller over
 
     def begin(self, now: float) -> None:

@@ -6,6 +6,7 @@ from typing import Any, cast
 import pytest
 
 from bots.bridge.audio.speaking import Spoken, Transcript, heard_in, told_parts
+from bots.bridge.theirs.side import TheirSide
 from bots.bridge.wire import Message
 from scenarios.sides import Side
 from tests.bots.record import ListRecord
@@ -92,12 +93,27 @@ def test_words_of_an_earlier_turn_are_not_of_the_next(transcript: Transcript, re
         (Message("server-message", {"type": "heard"}), "", None),
         (Message("user-transcription", {"text": "Hi.", "final": True}), None, "Hi."),
         (Message("user-transcription", {"text": "H", "final": False}), None, None),
+        (Message("user-input", {"text": "Hi.", "final": True, "input_type": "transcription"}), None, "Hi."),
         (Message("server-message", {"type": "note", "text": "Hi."}), None, None),
     ],
 )
 def test_messages_that_tell_what_was_heard(message: Message, from_ours: str | None, from_theirs: str | None) -> None:
-    assert heard_in(message, is_theirs=False) == from_ours
-    assert heard_in(message, is_theirs=True) == from_theirs
+    assert heard_in(message, None) == from_ours
+    assert heard_in(message, TheirSide()) == from_theirs
+
+
+def test_what_a_bot_says_twice_in_other_words_was_heard_once() -> None:
+    their = TheirSide()
+    said = {"text": "Hi.", "final": True}
+    messages = [
+        Message("user-input", {**said, "input_type": "chat"}),
+        Message("user-input", {"text": "H", "final": False, "input_type": "transcription"}),
+        Message("user-input", {**said, "input_type": "transcription"}),
+        Message("user-transcription", said),
+        Message("user-input", {"text": "Bye.", "final": True, "input_type": "transcription"}),
+        Message("user-input", {"text": "mhm", "final": True, "input_type": "backchannel"}),
+    ]
+    assert list(filter(None, (heard_in(message, their) for message in messages))) == ["Hi.", "Bye."]
 
 
 @pytest.mark.parametrize("timings", [None, "fast", [1], {"stt": "long"}, {"stt": -1}, {"stt": True}, {"stt": 1e9}])
