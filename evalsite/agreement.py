@@ -18,7 +18,8 @@ from scenarios.analysis.judge_trust import GATE, Trust, trust
 from scenarios.analysis.judge_trust import Side as TrustSide
 from scenarios.analysis.reliability import Figure, share
 from scenarios.labels import on_claims_of
-from scenarios.models import BatchItem, JudgeBatch, JudgeVersion, Judging, Review, Run, Verdict
+from scenarios.models import BatchItem, JudgeBatch, JudgeVersion, Judging, Review, ReviewQueue, Run, Verdict
+from scenarios.reviewing import is_by_lot
 from scenarios.scoring.canaries import CanaryRuling, Resistance, resistance
 from scenarios.scoring.claim_kinds import claim_kind
 
@@ -74,6 +75,19 @@ class Item(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Lean:
+    """Claims with a blind label, and those of them that no lot drew from all of the judge's rulings.
+
+    What was picked by the judge's ruling, a flag, an outcome, by hand, or to narrow a headline has other shares of
+    right and wrong rulings than the rest, so accuracy, TPR and TNR of such claims are not the judge's at large.
+    """
+
+    claims: int
+    picked: int
+    brought_in: int  # in ``picked``: how the file's claims were chosen is not known
+
+
+@dataclass(frozen=True)
 class Rulings:
     """The judge's rulings and people's on the same claims."""
 
@@ -81,6 +95,7 @@ class Rulings:
     labels: Sequence[Label]
     calls: int
     quarantined: int  # rulings of batches whose canaries failed; they are in no figure
+    lean: Lean
 
     @property
     def judge(self) -> dict[str, bool | None]:
@@ -142,8 +157,8 @@ def read_rulings(judge: JudgeVersion, chosen: AgreementFilter) -> Rulings:
             items[name] = Item(pk, None if error else passed, domain, claim_kind(claim))
             if subject:
                 by_subject[subject] = name
-    labels = _labels(judge, chosen, items, by_verdict, by_subject)
-    return Rulings(items, labels, len({trial for trial, _ in newest}), voided)
+    labels, lean = _labels(judge, chosen, items, by_verdict, by_subject)
+    return Rulings(items, labels, len({trial for trial, _ in newest}), voided, lean)
 
 
 def _labels(
@@ -152,8 +167,8 @@ def _labels(
     items: Mapping[str, Item],
     by_verdict: Mapping[int, str],
     by_subject: Mapping[str, str],
-) -> list[Label]:
-    """Return one blind and one final label a person and item: the newest that was not withdrawn."""
+) -> tuple[list[Label], Lean]:
+    """Return one blind and one final label a person and item, the newest that was not withdrawn; and how they lean."""
     reviews = Review.objects.filter(
         on_claims_of(judge),
         stage__in=(Review.Stage.BLIND, Review.Stage.REVEALED),
@@ -161,16 +176,32 @@ def _labels(
     )
     columns = ("verdict_id", "verdict__subject", "verdict__judge_id", "rater", "stage", "ruling")
     newest: dict[tuple[str, str, bool], Any] = {}
-    for verdict, subject, by, rater, stage, ruling in reviews.order_by("pk").values_list(*columns):
+    origin: dict[tuple[str, str], tuple[int | None, bool]] = {}
+    for verdict, subject, by, rater, stage, ruling, queue, is_imported in reviews.order_by("pk").values_list(
+        *columns, "item__queue", "is_imported"
+    ):
         name = by_verdict.get(verdict) or by_subject.get(subject)
         is_blind = stage == Review.Stage.BLIND
         if name is not None and (is_blind or by == judge.pk):
             newest[name, rater, is_blind] = ruling
-    return [
+            if is_blind:
+                origin[name, rater] = queue, is_imported
+    labels = [
         Label(name, rater, ruling, is_blind, items[name].domain, items[name].kind)
         for (name, rater, is_blind), ruling in newest.items()
         if ruling != Review.Ruling.WITHDRAWN
     ]
+    return labels, _lean({key: where for key, where in origin.items() if newest[*key, True] != Review.Ruling.WITHDRAWN})
+
+
+def _lean(origin: Mapping[tuple[str, str], tuple[int | None, bool]]) -> Lean:
+    """Return how labels lean; ``origin``: item and rater -> queue, and whether the label was brought in."""
+    queues = ReviewQueue.objects.filter(pk__in={queue for queue, _ in origin.values() if queue is not None})
+    by_lot = {queue.pk for queue in queues if is_by_lot(queue)}
+    claims = {item for item, _ in origin}
+    picked = claims - {item for (item, _), (queue, _) in origin.items() if queue in by_lot}
+    brought_in = {item for (item, _), (_, is_imported) in origin.items() if is_imported} & picked
+    return Lean(len(claims), len(picked), len(brought_in))
 
 
 def runs_of(judge: JudgeVersion) -> list[Run]:

@@ -57,7 +57,7 @@ def judge_queue(request: HttpRequest, pk: int) -> HttpResponse:
     at_random = QueueFilter(runs=tuple(wanted), judge=judge.pk, kind="all", sample=QUEUE_ITEMS)
     for one in (narrowing, at_random):
         try:
-            queue = make_queue(title, one, request.user)
+            queue = make_queue(title, one, request.user, form_key=request.POST.get("form_key", ""))
         except ValueError:
             continue
         messages.success(request, f"Made the queue “{queue}” of {queue.items.count()} claims: begin here.")

@@ -35,7 +35,7 @@ def run_queue(request: HttpRequest, pk: int) -> HttpResponse:
     run = get_run(pk)
     chosen = QueueFilter(runs=(run.pk,), kind="narrowing", sample=QUEUE_ITEMS)
     try:
-        queue = make_queue(f"Labels for run {run.pk}", chosen, request.user)
+        queue = make_queue(f"Labels for run {run.pk}", chosen, request.user, form_key=request.POST.get("form_key", ""))
     except ValueError:
         messages.info(request, "Nothing to label: the judge decides no call of this run that has no label yet.")
         return redirect(f"{request.path.removesuffix('labels-queue/')}?open=judge")

@@ -13,6 +13,7 @@ from django_htmx.http import reswap, retarget, trigger_client_event
 
 from evalsite import transcript
 from evalsite.access import role_required
+from evalsite.pages.reviews import may_read_labels
 from evalsite.review_item import Record, brief, call_events, choices, judged
 from scenarios.models import Review, ReviewDraft, ReviewItem, ReviewQueue, ReviewSlot
 from scenarios.reviewing import (
@@ -174,7 +175,8 @@ def _next(request: HttpRequest, queue: ReviewQueue, after: int, notices: Notices
         )
     if request.method == "POST" and not request.headers.get("HX-Request"):
         return _back(request, queue, after, notices)
-    context = {"queue": queue, "progress": progress(queue, request.user), "notices": notices}
+    so_far = progress(queue, request.user)
+    context = {"queue": queue, "progress": so_far, "notices": notices, "labels": may_read_labels(queue, so_far)}
     return render(request, _template(request, "done"), context)
 
 

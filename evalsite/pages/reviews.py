@@ -13,7 +13,7 @@ from evalsite.access import has_role, role_required
 from evalsite.filters import page_of
 from evalsite.review_forms import QueueForm
 from scenarios.models import ReviewDraft, ReviewQueue, Run, Verdict
-from scenarios.reviewing import KINDS, choose, make_queue, open_disagreements, open_to, progresses, waiting
+from scenarios.reviewing import KINDS, Progress, choose, make_queue, open_disagreements, open_to, progresses, waiting
 
 QUEUES_A_PAGE = 50
 
@@ -32,6 +32,7 @@ def review_list(request: HttpRequest) -> HttpResponse:
             "progress": done[queue.pk],
             "waiting": free.get(queue.pk, 0),
             "may_close": may_close(request, queue),
+            "labels": may_read_labels(queue, done[queue.pk]) or bool(done[queue.pk].done and may_close(request, queue)),
             # Who works a blind queue is not told what it was chosen by: that may tell the judge's ruling.
             "chosen": describe(queue) if may_close(request, queue) or not queue.is_blind else "",
         }
@@ -61,7 +62,7 @@ def queue_new(request: HttpRequest) -> HttpResponse:
     if form.is_valid():
         title = form.cleaned_data["title"] or _title(form)
         try:
-            queue = make_queue(title, form.chosen, request.user, **form.how)
+            queue = make_queue(title, form.chosen, request.user, **form.how, form_key=request.POST.get("form_key", ""))
         except ValueError as error:
             form.add_error(None, f"Not made: {error}.")
         else:
@@ -117,6 +118,11 @@ def draft_forget(request: HttpRequest, pk: int) -> HttpResponse:
 def may_close(request: HttpRequest, queue: ReviewQueue) -> bool:
     """Return whether the reader made the queue or is an operator."""
     return queue.created_by_id == request.user.pk or has_role(request.user, "operator")
+
+
+def may_read_labels(queue: ReviewQueue, so_far: Progress) -> bool:
+    """Return whether everybody is led to a queue's labels: not while somebody rules blind beside them."""
+    return bool(so_far.done) and (so_far.is_complete or not queue.is_blind or queue.closed_at is not None)
 
 
 def describe(queue: ReviewQueue) -> str:

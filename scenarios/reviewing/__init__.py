@@ -4,7 +4,7 @@ What a ruling makes of a call is settled by ``scenarios.lifecycle.settle`` in th
 """
 
 from scenarios.reviewing.disagreements import Disagreement, disagreements, open_disagreements, open_to
-from scenarios.reviewing.queues import KINDS, QueueFilter, choose, make_queue
+from scenarios.reviewing.queues import KINDS, QueueFilter, choose, is_by_lot, make_queue
 from scenarios.reviewing.rulings import (
     Refused,
     adjudicate,
@@ -30,6 +30,7 @@ __all__ = [
     "disagreements",
     "drop",
     "hold",
+    "is_by_lot",
     "is_outdated",
     "keep_draft",
     "last_ruled",

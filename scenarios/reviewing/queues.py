@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from pydantic import BaseModel, ConfigDict, Field
@@ -14,6 +15,7 @@ from scenarios.newest import newest_claims
 from scenarios.reviewing.disagreements import open_disagreements
 from scenarios.reviewing.worth import by_worth
 from scenarios.searchable import composed
+from scenarios.storable import storable
 
 Kind = Literal["all", "failed", "passed", "flagged", "disagreeing", "narrowing"]
 KINDS: Mapping[Kind, str] = {
@@ -25,6 +27,7 @@ KINDS: Mapping[Kind, str] = {
     "narrowing": "claims of the calls whose labels narrow the headline most",
 }
 MAX_ITEMS = 20_000
+_FORM = "form_key"  # in the stored filter: which form made the queue
 MAX_REVIEWS = 9
 
 
@@ -106,20 +109,27 @@ def make_queue(
     reviews_per_item: int = 1,
     is_blind: bool = True,
     lease_minutes: int = 30,
+    form_key: str = "",
 ) -> ReviewQueue:
-    """Write a queue with its items and their slots in one transaction. ValueError: nothing is found, or bad numbers."""
+    """Write a queue with its items and their slots in one transaction. ValueError: nothing is found, or bad numbers.
+
+    A form that is sent twice makes one queue: the same ``form_key`` of the same person and filter gives back the first.
+    """
     if not 1 <= reviews_per_item <= MAX_REVIEWS:
         raise ValueError(f"reviews of an item: give a number from 1 to {MAX_REVIEWS}")
     if not 1 <= lease_minutes <= 24 * 60:
         raise ValueError("lease: give minutes from 1 to 1,440")
-    keys = choose(chosen)
-    if not keys:
-        raise ValueError(f"there are no {KINDS[chosen.kind]} here: choose other runs or another kind")
-    prints = dict(Verdict.objects.filter(pk__in=keys).values_list("pk", "fingerprint"))
+    kept = chosen.model_dump(mode="json") | ({_FORM: storable(form_key)[:64]} if form_key else {})
     with transaction.atomic():
+        if form_key and (made := _made_before(kept, person)) is not None:
+            return made
+        keys = choose(chosen)
+        if not keys:
+            raise ValueError(f"there are no {KINDS[chosen.kind]} here: choose other runs or another kind")
+        prints = dict(Verdict.objects.filter(pk__in=keys).values_list("pk", "fingerprint"))
         queue = ReviewQueue.objects.create(
             title=composed(title)[:200] or "Review",
-            filter=chosen.model_dump(mode="json"),
+            filter=kept,
             seed=chosen.seed,
             is_random=chosen.is_random,
             reviews_per_item=reviews_per_item,
@@ -139,6 +149,18 @@ def make_queue(
             batch_size=500,
         )
     return queue
+
+
+def is_by_lot(queue: ReviewQueue) -> bool:
+    """Return whether a queue's claims are drawn from all that the judge ruled on, not picked by what it ruled."""
+    return QueueFilter.model_validate({name: value for name, value in queue.filter.items() if name != _FORM}).is_by_lot
+
+
+def _made_before(kept: Mapping[str, Any], person: Any) -> ReviewQueue | None:
+    """Return the queue that this form made; of two that are sent at once, the second waits here for the first."""
+    get_user_model().objects.select_for_update().filter(pk=person.pk).first()
+    made = ReviewQueue.objects.filter(created_by=person.pk, **{f"filter__{_FORM}": kept[_FORM]})
+    return next((queue for queue in made if queue.filter == kept), None)
 
 
 def current_claims() -> QuerySet[Verdict]:

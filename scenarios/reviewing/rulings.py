@@ -52,7 +52,7 @@ def rule(
     before, stage = blind_ruling(slot, person), next_stage(slot, person)
     if shown and shown != stage:
         raise Refused("you have ruled on this item in another window: here it is as it stands now", "stale")
-    _check_reason(ruling, comment, changed=before is not None and before.ruling != ruling)
+    _check_reason(ruling, comment, before)
     verdict = slot.item.verdict
     try:
         with transaction.atomic():
@@ -200,10 +200,12 @@ def _check(slot: ReviewSlot, person: Any, lease: UUID | None, ruling: str) -> No
         raise Refused("the call was held or scored again since, and this claim's record is another now", "changed")
 
 
-def _check_reason(ruling: str, comment: str, *, changed: bool) -> None:
+def _check_reason(ruling: str, comment: str, before: Review | None) -> None:
+    """Raise Refused where a reason is missing; who keeps what was ruled blind has given it already."""
     if comment.strip():
         return
-    if ruling == Ruling.CANNOT_TELL:
+    changed = before is not None and before.ruling != ruling
+    if ruling == Ruling.CANNOT_TELL and (before is None or changed):
         raise Refused("say in the comment why it cannot be told: that helps whoever mends the claim", "reason")
     if changed:
         raise Refused("say in the comment why you changed your ruling after seeing the judge's", "reason")

@@ -23,7 +23,7 @@ function press(key) {
   if (!found) return false;
   const text = comment();
   const isChange = document.querySelector('[data-rule="Enter"]') && /^[123]$/.test(key);
-  const needs = found.value === NEEDS_WORDS || isChange || ("needed" in (text?.dataset ?? {}) && /^[12]$/.test(key));
+  const needs = (found.value === NEEDS_WORDS && key !== "Enter") || isChange || ("needed" in (text?.dataset ?? {}) && /^[12]$/.test(key));
   if (needs && !text.value.trim()) {
     waiting = key;
     text.focus();

@@ -10,11 +10,20 @@ import numpy as np
 import pytest
 from django.http import QueryDict
 
-from evalsite.agreement import AgreementFilter, canaries_of, read_rulings, runs_of, sentence, standing, worst_rows
+from evalsite.agreement import (
+    AgreementFilter,
+    Lean,
+    canaries_of,
+    read_rulings,
+    runs_of,
+    sentence,
+    standing,
+    worst_rows,
+)
 from scenarios.analysis.judge_trust import trust
 from scenarios.formats.labels import jsonl_lines
 from scenarios.labels import exported, reviews_of
-from scenarios.models import BatchItem, JudgeBatch, Judging, Review, Trial, Verdict
+from scenarios.models import BatchItem, JudgeBatch, Judging, Review, ReviewItem, ReviewQueue, Run, Trial, Verdict
 from tests.evalsite.labelled import judge_version, judged_run, label
 
 pytestmark = pytest.mark.django_db
@@ -187,6 +196,45 @@ class TestWhichRulings:
             ruled(second, "fail", rater)
         rows = worst_rows(standing(judge_version(), ALL).table.worst)
         assert [(row.verdict.pk, row.counts.against) for row in rows] == [(second.pk, 2), (first.pk, 1)]
+
+
+class TestLean:
+    """Claims that were picked have other shares of right rulings than all: the page says how many there are."""
+
+    def lean(self, run: Run, *queues: tuple[dict[str, object], str]) -> Lean:
+        for filter_, rater in queues:
+            queue = ReviewQueue.objects.create(title="q", filter=filter_)
+            for position, verdict in enumerate(Verdict.objects.filter(trial__run=run).order_by("pk")[:4], 1):
+                item = ReviewItem.objects.create(queue=queue, verdict=verdict, position=position)
+                Review.objects.create(verdict=verdict, item=item, rater=rater, stage="blind", ruling="pass")
+        return read_rulings(judge_version(), AgreementFilter()).lean
+
+    def test_a_random_sample_has_none(self) -> None:
+        found = self.lean(judged_run(4), ({"kind": "all", "sample": 4, "form_key": "k"}, "ann"), ({"judge": 1}, "ben"))
+        assert found == Lean(claims=4, picked=0, brought_in=0)
+
+    @pytest.mark.parametrize(
+        "picked", [{"kind": kind} for kind in ("failed", "passed", "flagged", "narrowing")] + [{"outcome": "fail"}]
+    )
+    def test_what_is_picked_has(self, picked: dict[str, object]) -> None:
+        assert self.lean(judged_run(4), (picked, "ann")) == Lean(claims=4, picked=4, brought_in=0)
+
+    def test_one_label_by_lot_is_enough_for_a_claim(self) -> None:
+        assert self.lean(judged_run(4), ({"kind": "failed"}, "ann"), ({}, "ben")).picked == 0
+
+    def test_of_a_file_nobody_knows(self) -> None:
+        run = judged_run(4)
+        for verdict in Verdict.objects.filter(trial__run=run)[:3]:
+            Review.objects.create(verdict=verdict, rater="ann", stage="blind", ruling="pass", is_imported=True)
+        assert self.lean(run) == Lean(claims=3, picked=3, brought_in=3)
+
+    def test_neither_what_was_taken_back_nor_what_was_not_blind_counts(self) -> None:
+        run = judged_run(4)
+        verdict = Verdict.objects.filter(trial__run=run)[0]
+        given = (("ann", "blind", "pass"), ("ann", "blind", "withdrawn"), ("ben", "revealed", "pass"))
+        for rater, stage, ruling in given:
+            Review.objects.create(verdict=verdict, rater=rater, stage=stage, ruling=ruling)
+        assert self.lean(run) == Lean(claims=0, picked=0, brought_in=0)
 
 
 class TestSentence:

@@ -46,6 +46,13 @@ class TestJudge:
         assert "120 blind labels" in html
         assert "Not decided yet" in html
 
+    def test_labels_that_were_picked_are_said(self, client: Client, viewer: User, run: Run) -> None:
+        assert "<b>No random sample:</b> 40 of the 40 claims with a blind label were picked by" in page(client, viewer)
+        queue = ReviewQueue.objects.create(title="q", filter={"kind": "all"})
+        for position, verdict in enumerate(Verdict.objects.filter(trial__run=run), 1):
+            verdict.reviews.update(item=queue.items.create(verdict=verdict, position=position))
+        assert "No random sample" not in page(client, viewer)
+
     def test_the_worst_disagreements_lead_to_their_claims(self, client: Client, viewer: User, run: Run) -> None:
         Review.objects.all().delete()
         verdict = Verdict.objects.filter(trial__run=run)[0]

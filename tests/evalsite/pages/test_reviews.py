@@ -65,6 +65,27 @@ class TestNew:
         )
         assert "Review 6" in answer.content.decode()
 
+    def test_a_form_sent_twice_makes_one_queue(self, run: Run, ann: User, client: Client) -> None:
+        page = client.get(f"/review/new/?runs={run.pk}").content.decode()
+        found = re.search(r'name="form_key" value="([0-9a-f]{32})"', page)
+        assert found is not None
+        form = {**FORM, "runs": str(run.pk), "form_key": found[1]}
+        for _ in range(2):
+            assert client.post("/review/new/", form).status_code == 302
+        assert ReviewQueue.objects.count() == 1
+        # What was changed since is another queue, and so is the next form.
+        client.post("/review/new/", {**form, "sample": "1"})
+        client.post("/review/new/", {**form, "form_key": "0" * 32})
+        assert ReviewQueue.objects.count() == 3
+
+    def test_so_do_the_buttons_of_one_press(self, run: Run, ann: User, client: Client) -> None:
+        judge = Verdict.objects.filter(trial__run=run, signal="nl_assertion").values_list("judge", flat=True)[0]
+        for address in (f"/runs/{run.pk}/labels-queue/", f"/judges/{judge}/queue/"):
+            ReviewQueue.objects.all().delete()
+            for key in ("a" * 32, "a" * 32, "b" * 32):
+                client.post(address, {"form_key": key})
+            assert ReviewQueue.objects.count() == 2, address
+
     @pytest.mark.parametrize(
         ("values", "said"),
         [
@@ -104,6 +125,27 @@ class TestList:
         assert "<b>1</b> of 6" in html
         assert "Review 5" in html
         assert "1 by you" in html
+
+    def test_labels_of_a_queue_are_one_press_away(self, run: Run, ann: User, person: Make, client: Client) -> None:
+        queue = queue_of(run, ann, sample=1)
+        link = f"/review/labels.jsonl?queue={queue.pk}"
+        assert link not in client.get("/review/").content.decode(), "there is none yet"
+        ben = person("reviewer", "ben")
+        other = Client()
+        other.force_login(ben)
+        slow = queue_of(run, ann, scenario=run.trials.all()[0].scenario.name)
+        desk_of(ann, slow).rule("fail").rule("fail")
+        # Who still rules blind in it is not led to what the others said.
+        assert f"?queue={slow.pk}" in client.get("/review/").content.decode()
+        assert f"?queue={slow.pk}" not in other.get("/review/").content.decode()
+        desk_of(ben, queue).rule("pass").rule("pass")
+        for reader in (client, other):
+            page = reader.get("/review/").content.decode()
+            assert link in page
+            assert link.replace("jsonl", "csv") in page
+        assert link in other.get(f"/review/{queue.pk}/").content.decode()
+        lines = client.get(link).content.decode().splitlines()
+        assert [json.loads(line)["rater"] for line in lines] == ["ben", "ben"]
 
     def test_who_works_a_blind_queue_is_not_told_its_kind(self, run: Run, ann: User, person: Make) -> None:
         queue_of(run, ann, kind="failed")

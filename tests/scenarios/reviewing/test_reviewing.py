@@ -130,6 +130,12 @@ class TestRuling:
         with pytest.raises(Refused, match="why it cannot be told"):
             rule(slot, ann, slot.lease, "cannot_tell")
         assert rule(slot, ann, slot.lease, "cannot_tell", "no audio").ruling == "cannot_tell"
+        # Kept after the reveal, it has its reason already; changed to, it needs one.
+        assert rule(slot, ann, slot.lease, "cannot_tell").stage == "revealed"
+        other = held(slot.item.queue, ann)
+        rule(other, ann, other.lease, "pass")
+        with pytest.raises(Refused, match="why it cannot be told"):
+            rule(other, ann, other.lease, "cannot_tell")
 
     def test_a_queue_that_is_not_blind_takes_one_ruling(self, run: Run, ann: User) -> None:
         queue = queue_of(run, is_blind=False)
@@ -180,7 +186,7 @@ class TestAdjudication:
     def test_a_disagreement_with_the_judge_waits_and_is_settled(self, run: Run, ann: User, ben: User) -> None:
         slot = give(queue_of(run, kind="failed"), ann, "pass")
         (found,) = disagreements()
-        assert (found.verdict_id, found.judge_passed, found.among_people) == (slot.item.verdict_id, False, False)
+        assert (found.verdict_id, found.judge_passed) == (slot.item.verdict_id, False)
         adjudicate(slot.item.verdict, ben, "fail", "never said in the call")
         assert disagreements() == []
         assert [one.is_settled for one in disagreements(settled=True)] == [True]
@@ -193,7 +199,7 @@ class TestAdjudication:
         give(queue, ann, "pass")
         give(queue, ben, "fail")
         (found,) = disagreements()
-        assert found.among_people
+        assert {review.ruling for review in found.reviews} == {"pass", "fail"}
 
     def test_who_agrees_with_the_judge_is_no_disagreement(self, run: Run, ann: User) -> None:
         give(queue_of(run, kind="failed"), ann, "fail")
