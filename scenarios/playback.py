@@ -20,9 +20,9 @@ def recording_of(trial: Trial, attempt: int | None = None) -> str:
     return recording_name(trial.run_id, trial.scenario.name, trial.number, attempt or max(1, trial.attempts))
 
 
-def open_recording(trial: Trial) -> IO[bytes] | None:
-    """Return the recording of an ended trial to read from; None when there is none."""
-    name = recording_of(trial)
+def open_recording(trial: Trial, attempt: int | None = None) -> IO[bytes] | None:
+    """Return the recording of an ended trial (``attempt``: of another than counts) to read from; None without one."""
+    name = recording_of(trial, attempt)
     return default_storage.open(name) if default_storage.exists(name) else None
 
 

@@ -119,8 +119,8 @@ class TrialExport:
     tags: tuple[str, ...] = ()
     row: TrialRow = field(default_factory=TrialRow)
     foreign: ForeignRecord | None = None
-    # Opens the recording of the attempt that counts; gives None where there is none.
-    open_recording: Callable[[], IO[bytes] | None] | None = None
+    # Opens the recording of an attempt, None: the one that counts; gives None where there is none.
+    open_recording: Callable[[int | None], IO[bytes] | None] | None = None
 
     @property
     def duration_ms(self) -> int | None:

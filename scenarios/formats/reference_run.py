@@ -2,6 +2,8 @@
 
 Nothing is ever half-written: a folder appears under its name when it is complete, a stream gets a whole zip. A call
 that was recorded has its ``conversation_log.wav``: 16-bit stereo at 16 kHz, left user to agent, as the bridge wrote it.
+What was recorded of an earlier attempt, whose bot died, is ``conversation_log.attempt<n>.wav``: no transcript of the
+folder belongs to it, only the lines of that attempt in ``bridge_log.txt``.
 """
 
 import json
@@ -150,10 +152,14 @@ def _write_run(run: RunExport, trials: Iterable[TrialExport], sink: _Guarded) ->
 
 
 def _write_recording(trial: TrialExport, sink: _Guarded) -> None:
-    file = trial.open_recording() if trial.open_recording else None
-    if file is not None:
-        with file:
-            sink.copy(f"{trial.folder}/conversation_log.wav", file)
+    if trial.open_recording is None:
+        return
+    names = {number: f"conversation_log.attempt{number}.wav" for number in range(1, trial.row.attempts)}
+    for attempt, name in ({None: "conversation_log.wav"} | names).items():
+        file = trial.open_recording(attempt)
+        if file is not None:
+            with file:
+                sink.copy(f"{trial.folder}/{name}", file)
 
 
 def _trial_files(trial: TrialExport, found: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -5,12 +5,12 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
 from scenarios import events
-from scenarios.formats.reference_records import RunExport, TrialExport, redacted
+from scenarios.formats.reference_records import RunExport, TrialExport, TrialRow, redacted
 from scenarios.formats.reference_run import FolderExists, export_folder, export_zip
 from scenarios.scoring.evidence import read_events
 from tests.scenarios.formats.records import HAPPENED, RUN, claim, judged, trial
@@ -179,8 +179,8 @@ def test_the_zip_holds_the_same_files(tmp_path: Path, folder: Path) -> None:
 
 def test_a_call_that_was_recorded_has_its_recording_byte_for_byte(tmp_path: Path) -> None:
     recording = wav()
-    recorded = replace(judged(claim(1, True)), open_recording=lambda: io.BytesIO(recording))
-    silent = replace(recorded, number=2, open_recording=lambda: None)
+    recorded = replace(judged(claim(1, True)), open_recording=lambda _: io.BytesIO(recording))
+    silent = replace(recorded, number=2, open_recording=lambda _: None)
     folder = export_folder(RUN, [recorded, silent], tmp_path)
     assert (folder / "toy__1" / "conversation_log.wav").read_bytes() == recording
     assert not (folder / "toy__1__trial2" / "conversation_log.wav").exists()
@@ -188,6 +188,14 @@ def test_a_call_that_was_recorded_has_its_recording_byte_for_byte(tmp_path: Path
     export_zip(RUN, [recorded, silent], stream)
     with zipfile.ZipFile(stream) as archive:
         assert archive.read(f"{folder.name}/toy__1/conversation_log.wav") == recording
+
+
+def test_what_was_recorded_before_a_bot_died_is_kept_beside_the_attempt_that_counts(tmp_path: Path) -> None:
+    recordings: dict[int | None, IO[bytes]] = {1: io.BytesIO(b"heard")}
+    broken = trial(outcome="infra_error", row=TrialRow(attempts=3), open_recording=recordings.get)
+    folder = export_folder(RUN, [broken], tmp_path) / "toy__1"
+    assert [path.name for path in folder.glob("*.wav")] == ["conversation_log.attempt1.wav"]
+    assert (folder / "conversation_log.attempt1.wav").read_bytes() == b"heard"
 
 
 def test_a_spoken_call_has_the_times_of_its_sound(tmp_path: Path) -> None:

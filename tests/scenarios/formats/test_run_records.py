@@ -145,8 +145,12 @@ def test_the_recording_of_the_attempt_that_counts_is_opened_when_it_is_wanted(tm
     recorded, silent = trial_exports(run)
     assert recorded.open_recording is not None
     assert silent.open_recording is not None
-    file = recorded.open_recording()
+    file = recorded.open_recording(None)
     assert file is not None
     with file:
         assert file.read() == b"of the second attempt"
-    assert silent.open_recording() is None
+    before = recorded.open_recording(1)
+    assert before is not None
+    with before:
+        assert before.read() == b"of the first attempt"
+    assert silent.open_recording(None) is None
