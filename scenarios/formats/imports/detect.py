@@ -1,20 +1,18 @@
 """Which format a file or folder is in, by what it holds and not by its name."""
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 
-from scenarios.formats.imports import eva, inspect_log, reference, tau2, tau_bench
+from scenarios.formats.imports import eva, evaluations, inspect_log, reference, tau2, tau_bench
 from scenarios.formats.imports.archive import Archive, is_zip
 from scenarios.formats.imports.records import ImportedRun, Remark
 from scenarios.formats.imports.source import DamagedFile, top_level
 
-_SIMULATION = frozenset({"messages", "ticks", "reward_info", "termination_reason"})
-_DECISIVE = frozenset({"simulations", "simulation_run", "traj", "eval"}) | _SIMULATION
+_DECISIVE = frozenset({"simulations", evaluations.WRAPPED, evaluations.RESULTS, "traj", "eval"}) | tau2.SIGNS
 _OF_RUN_FOLDER = frozenset({"invocations", "total_turns", "[]total_turns", "success_breakdown"})
 _KNOWN = (
-    "Known are tau2 results (file, folder, single simulation), tau-bench lists, Inspect logs (.json, .eval) and the "
-    "run folders of the reference system and of eva"
+    "Known are tau2 results (file, folder, single simulation, evaluation), tau-bench lists, Inspect logs (.json, "
+    ".eval) and the run folders of the reference system and of eva"
 )
 
 
@@ -78,13 +76,15 @@ def _reader(path: Path, kinds: Mapping[str, str]) -> Callable[[Path], ImportedRu
         if kinds["simulations"] not in ("start_array", "null"):
             raise DamagedFile(path, "simulations", f"expected a list, found {kinds['simulations']}", "Export it again.")
         return _read_with_folder_beside if (path.parent / "simulations").is_dir() else tau2.read_file
-    if "simulation_run" in kinds:
-        return partial(tau2.read_bare_simulation, inner="simulation_run")
+    if evaluations.WRAPPED in kinds:
+        return evaluations.read_wrapped
+    if kinds.get(evaluations.RESULTS) == "start_array":
+        return evaluations.read_evaluation
     if "[]traj" in kinds:
         return tau_bench.read_list
     if kinds.get("eval") == "start_map":
         return inspect_log.read_json
-    if _SIMULATION & kinds.keys():
+    if tau2.SIGNS & kinds.keys():
         return tau2.read_bare_simulation
     if "info" in kinds and path.name in tau2.RESULTS and (path.parent / "simulations").is_dir():
         return lambda head: tau2.read_directory(head.parent)

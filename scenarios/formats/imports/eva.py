@@ -22,7 +22,7 @@ from scenarios.formats.imports.records import (
     MappedVerdict,
     Remark,
 )
-from scenarios.formats.imports.redaction import redact, scrub, scrubbed
+from scenarios.formats.imports.redaction import redact, scrubbed
 from scenarios.formats.imports.source import DamagedFile, fingerprint_of_all
 from scenarios.sides import Side
 from scenarios.state.canonical import canonical_hash
@@ -223,10 +223,10 @@ def _verdict(folder: Folder, result: Fields, remarks: list[Remark]) -> ForeignVe
 
 def _mapping(result: Fields, metric: Fields, score: float | None, *, has_file: bool) -> tuple[MappedVerdict, str]:
     if result.boolean("completed") is False or result.data.get("error"):
-        error = scrub(str(result.data.get("error") or "no reason given"))[:200]
+        error = redact(str(result.data.get("error") or "no reason given"))[:200]
         return "excluded", f"the call was not completed ({error}): eva runs it again and does not score it"
     if metric.data.get("error"):
-        return "judge_error", f"{_TASK_METRIC} failed: {scrub(str(metric.data['error']))[:200]}"
+        return "judge_error", f"{_TASK_METRIC} failed: {redact(str(metric.data['error']))[:200]}"
     if metric.boolean("skipped"):
         return "not_scored", f"{_TASK_METRIC} was skipped"
     if score is None:

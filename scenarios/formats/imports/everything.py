@@ -16,6 +16,7 @@ from scenarios.formats.imports.source import DamagedFile
 _MAX_DEPTH = 20
 # What a folder may hold that can be a run; a path that is given by name is tried whatever it is called.
 _TRIED = (".json", ".json.gz", ".eval", ".zip")
+_OF_THE_SYSTEM = ("._", "__MACOSX", ".DS_Store")
 Kind = Literal["run", "refused", "passed_over"]
 
 
@@ -67,6 +68,10 @@ def _entries(given: Path, folder: Path, depth: int, place: str, inside: str) -> 
         yield Found(given, place, "passed_over", why="the folder is empty")
     for entry in entries:
         within = f"{inside}/{entry.name}" if inside else ""
+        if entry.name.startswith(_OF_THE_SYSTEM):
+            shown = within or str(entry.relative_to(given))
+            yield Found(given, shown, "passed_over", why="what an operating system lays beside files")
+            continue
         if entry.is_symlink() and entry.is_dir():
             shown = within or str(entry.relative_to(given))
             yield Found(given, shown, "passed_over", why="a link to a folder; give the folder itself")

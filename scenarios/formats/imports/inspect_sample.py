@@ -8,7 +8,7 @@ from scenarios.formats.imports.inspect_ours import is_ours, our_verdict, with_ca
 from scenarios.formats.imports.messages import read_messages
 from scenarios.formats.imports.pairing import Calls
 from scenarios.formats.imports.records import ForeignVerdict, ImportedTask, ImportedTrial, MappedVerdict, Remark
-from scenarios.formats.imports.redaction import redact, scrub, scrubbed
+from scenarios.formats.imports.redaction import redact, scrubbed
 
 # Older logs write "tc://".
 _REFERENCES = ("attachment://", "tc://")
@@ -171,7 +171,7 @@ def _verdict(entry: Fields) -> ForeignVerdict:
 def _mapping(entry: Fields, scores: Mapping[str, Any]) -> tuple[MappedVerdict, str]:
     if error := entry.data.get("error"):
         message = error.get("message") if isinstance(error, Mapping) else error
-        return "excluded", f"the sample ended in an error: {scrub(str(message))[:200]}"
+        return "excluded", f"the sample ended in an error: {redact(str(message))[:200]}"
     if entry.data.get("invalidation"):
         return "excluded", "the sample was declared invalid"
     if not scores:

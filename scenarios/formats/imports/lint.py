@@ -131,8 +131,24 @@ def _of_verdict(call: ImportedTrial, replayed: Rescored | str) -> Iterator[_Foun
     checked = (verdict.action_checks, verdict.communicate_checks, verdict.env_assertions, verdict.nl_assertions)
     if verdict.mapped == "pass" and verdict.db_match is None and not any(checked):
         yield "warning", "vacuous_pass", "passed, and the file shows nothing that was checked"
+    elif verdict.mapped == "pass" and (silent := _without_ruling(call)):
+        yield (
+            "warning",
+            "vacuous_pass",
+            f"passed, and {silent} of its claims have no ruling: tau2 counts none as passed",
+        )
     elif verdict.mapped == "pass" and isinstance(replayed, Rescored) and not call.tool_calls:
         yield "warning", "vacuous_pass", "passed without a single tool call"
+
+
+def _without_ruling(call: ImportedTrial) -> int:
+    """Return how many claims of the task count in the reward, and have no ruling in the file."""
+    criteria = call.task.definition.get("evaluation_criteria") if call.task else None
+    claims = criteria.get("nl_assertions") if isinstance(criteria, dict) else None
+    if not isinstance(claims, list) or "NL_ASSERTION" not in (call.verdict.reward_basis or ()):
+        return 0
+    ruled = sum(isinstance(one.get("met"), bool) for one in call.verdict.nl_assertions)
+    return max(0, len(claims) - ruled)
 
 
 def _of_checks(call: ImportedTrial, replayed: Rescored | str) -> Iterator[_Found]:

@@ -9,7 +9,9 @@ from scenarios.sides import SIDES, Side
 
 MappedVerdict = Literal["pass", "fail", "judge_error", "not_scored", "excluded"]
 Severity = Literal["info", "warning", "error"]
-Format = Literal["tau2", "tau2_directory", "tau2_simulation", "tau_bench", "reference", "eva", "inspect"]
+Format = Literal[
+    "tau2", "tau2_directory", "tau2_simulation", "tau2_evaluation", "tau_bench", "reference", "eva", "inspect"
+]
 
 
 @dataclass(frozen=True)

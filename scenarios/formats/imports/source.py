@@ -22,6 +22,15 @@ _CHUNK = 64 * 1024
 _BLOCK = 1024 * 1024
 _GZIP_MAGIC = b"\x1f\x8b"
 _BOMS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+# Ways to pack that are not read here, by how their files begin.
+_PACKED = {
+    b"\xfd7zXZ": "xz",
+    b"BZh": "bzip2",
+    b"\x28\xb5\x2f\xfd": "Zstandard",
+    b"7z\xbc\xaf": "7-Zip",
+    b"Rar!": "RAR",
+}
+_TAR_AT, _TAR = 257, b"ustar"
 _UTF8_BOM = b"\xef\xbb\xbf"
 # Real result files pack to between a 5th and a 60th.
 _MAX_RATIO = 400
@@ -202,12 +211,21 @@ def _unpacked(path: Path, size: int = _BLOCK) -> Iterator[bytes]:
             if not block:
                 return
             if at_start:
+                _check_packing(block, path)
                 block, at_start = _without_bom(block, path), False
             unpacked += len(block)
             if is_packed and unpacked > max(_RATIO_COUNTS_FROM, packed_size * _MAX_RATIO):
                 problem = f"unpacks to more than {_MAX_RATIO} times its size"
                 raise DamagedFile(path, f"unpacked byte {unpacked}", problem, "Unpack it yourself if you trust it.")
             yield block
+
+
+def _check_packing(block: bytes, path: Path) -> None:
+    if packing := next((name for magic, name in _PACKED.items() if block.startswith(magic)), None):
+        remedy = "Unpack it, or pack it with gzip."
+        raise DamagedFile(path, "byte 0", f"the file is packed with {packing}, which is not read", remedy)
+    if block[_TAR_AT:].startswith(_TAR):
+        raise DamagedFile(path, "byte 0", "this is a tar archive", "Unpack it and give the folder, or zip the folder.")
 
 
 def _without_bom(block: bytes, path: Path) -> bytes:
@@ -222,10 +240,19 @@ def _send(parser: Any, chunk: bytes, path: Path, position: int) -> None:
     except StopIteration:
         return
     except (ijson.JSONError, ValueError, OverflowError) as error:
-        reason = " ".join(str(error).split())[:160]
+        reason = _reason(error)
         remedy = "Mend or fetch the file again; JSON has no NaN, and whole numbers end at 64 bits."
+        if "trailing garbage" in reason:
+            remedy = "One value was expected and more follow: put them into a list, or into a file each."
         place = f"between bytes {position} and {position + len(chunk)}"
         raise DamagedFile(path, place, f"this is no JSON ({reason})", remedy) from error
+
+
+def _reason(error: Exception) -> str:
+    """Return the parser's words without the piece of the file that it shows, which may hold a key."""
+    said = error.args[0] if error.args else ""
+    text = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+    return " ".join(text.partition("\n")[0].split())[:160]
 
 
 def _finish(parser: Any, path: Path, position: int) -> None:

@@ -72,7 +72,10 @@ def domain_of(run: ImportedRun, trial: ImportedTrial) -> tuple[Domain, str]:
         name, foreign = _domain_by_tools(named) or _domain_of_run(run), called_so[:60]
         called = f"the file's domain {foreign!r} is unknown" if foreign else "the file names no domain"
         if not name:
-            raise CannotReplay(f"{called}, and its tools are those of none of ours ({', '.join(sorted(named)[:6])})")
+            tools = (
+                f"its tools are those of none of ours ({', '.join(sorted(named)[:6])})" if named else "it calls no tool"
+            )
+            raise CannotReplay(f"{called}, and {tools}")
         note = f"{called}; its tools are those of {name}"
     domain = known.get(name)
     if domain is None:

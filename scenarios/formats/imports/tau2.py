@@ -21,6 +21,8 @@ from scenarios.formats.imports.tau2_simulation import read_simulation, version_o
 _HEAD = ("timestamp", "info", "tasks")
 _READ_FROM_INFO = ("git_commit", "num_trials", "max_steps", "max_errors", "seed", "agent_info", "user_info")
 _READ_FROM_PARTY = ("implementation", "llm")
+# A simulation has at least one of these.
+SIGNS = frozenset({"messages", "ticks", "reward_info", "termination_reason"})
 RESULTS = ("results.json", "results.json.gz")
 
 
@@ -53,12 +55,12 @@ def head_of(folder: Path) -> Path:
     return head
 
 
-def read_bare_simulation(path: Path, inner: str = "") -> ImportedRun:
-    """Return a run of one simulation that a file holds alone or under the key ``inner``; the run itself is unknown."""
+def read_bare_simulation(path: Path) -> ImportedRun:
+    """Return a run of one simulation that a file holds alone; the run itself is unknown."""
     unknown = ImportedParty()
 
     def trials(run: ImportedRun) -> Iterator[ImportedTrial]:
-        return _read(stream(path, inner), inner, run)
+        return _read(stream(path, ""), "", run)
 
     return ImportedRun(
         source=fingerprint(path),
@@ -151,6 +153,10 @@ def _read(entries: Iterator[Any], place: str, run: ImportedRun) -> Iterator[Impo
         where = f"{place}[{index}]" if place == "simulations" else place
         if not isinstance(entry, Mapping):
             run.refused.append(Remark("error", where, f"expected a simulation, found {type(entry).__name__}"))
+            continue
+        if not SIGNS & entry.keys():
+            found = ", ".join(map(str, list(entry)[:5]))[:100] or "nothing"
+            run.refused.append(Remark("error", where, f"this is no simulation (found: {found})"))
             continue
         run.version = run.version or version_of(entry)
         yield read_simulation(entry, where, run.tasks)

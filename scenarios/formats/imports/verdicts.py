@@ -6,7 +6,7 @@ from typing import Any
 
 from scenarios.formats.imports.fields import Fields
 from scenarios.formats.imports.records import ForeignVerdict, MappedVerdict
-from scenarios.formats.imports.redaction import scrub, scrubbed
+from scenarios.formats.imports.redaction import redact, scrubbed
 
 # Upstream's own rule for success.
 _TOLERANCE = 1e-6
@@ -94,7 +94,7 @@ def _tau_bench_mapping(
     reward: float | None, base: float | None, *, info: Mapping[str, Any]
 ) -> tuple[MappedVerdict, str]:
     if info.get("error") and not info.get("reward_info"):
-        error = scrub(str(info["error"]))[:200]
+        error = redact(str(info["error"]))[:200]
         return "excluded", f"the harness itself failed ({error}), which tau-bench writes down as reward 0"
     if reward is None:
         return "not_scored", "the file has no reward"

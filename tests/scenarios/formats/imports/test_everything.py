@@ -56,6 +56,18 @@ def test_everything_under_a_folder_is_found_once(tmp_path: Path) -> None:
     assert others["empty"] == ("passed_over", "the folder is empty")
 
 
+def test_what_an_operating_system_lays_beside_files_is_passed_over(tmp_path: Path) -> None:
+    write(tmp_path, results([simulation()]), "run/results.json")
+    write(tmp_path, b"\0\5\x16\7", "run/._results.json")
+    write(tmp_path, b"\0\5\x16\7", "__MACOSX/run/._results.json")
+
+    assert [(place, kind) for place, kind, _ in walked(tmp_path)] == [
+        ("__MACOSX", "passed_over"),
+        ("run/._results.json", "passed_over"),
+        ("run/results.json", "run"),
+    ]
+
+
 def test_what_is_given_by_name_is_tried_and_refused_with_a_remedy(tmp_path: Path) -> None:
     run = write(tmp_path, results([simulation()]), "results.txt")
     stranger = write(tmp_path, {"name": 1}, "other.json")

@@ -28,6 +28,28 @@ def test_a_plain_run_has_no_findings(tmp_path: Path) -> None:
     assert lint(tmp_path, [simulation()]) == {}
 
 
+@pytest.mark.parametrize(
+    ("claims", "rulings", "basis", "reward", "silent"),
+    [
+        (["a", "b"], [], ["DB", "NL_ASSERTION"], 1.0, "2 of its claims"),
+        (["a", "b"], [True], ["NL_ASSERTION"], 1.0, "1 of its claims"),
+        (["a"], [None], ["NL_ASSERTION"], 1.0, "1 of its claims"),
+        (["a"], [True], ["NL_ASSERTION"], 1.0, ""),
+        (["a"], [], ["DB"], 1.0, ""),
+        (["a"], [], ["NL_ASSERTION"], 0.0, ""),
+    ],
+)
+def test_claims_that_passed_without_a_ruling(
+    tmp_path: Path, claims: Any, rulings: Any, basis: Any, reward: float, silent: str
+) -> None:
+    ruled = [{"nl_assertion": "c", "met": met, "justification": ""} for met in rulings]
+    info = {"reward": reward, "db_check": {"db_match": True}, "nl_assertions": ruled, "reward_basis": basis}
+    given = task(evaluation_criteria={"actions": [], "nl_assertions": claims, "reward_basis": basis})
+    found = lint(tmp_path, [simulation(reward_info=info)], tasks=[given]).get("vacuous_pass", [])
+
+    assert [silent in one.text for one in found] == ([True] if silent else [])
+
+
 def test_duplicate_trials(tmp_path: Path) -> None:
     (found,) = lint(tmp_path, [simulation(id="a"), simulation(id="b")])["duplicate_trial"]
     assert found.severity == "error"

@@ -16,6 +16,8 @@ _TOKEN = "eyJhbGciOiJI.eyJzdWIiOiIx.SflKxwRJSM"  # noqa: S105
     "name",
     ["api_key", "apiKey", "OPENAI_API_KEY", "aws_secret_access_key", "token", "auth", "Authorization", "password"]
     + ["extra_headers", "headers", "default_headers", "api_base", "base_url", "host", "endpoint", "organization"]
+    + ["clientSecret", "secretKey", "authToken", "httpHeaders", "baseURL", "apiBase", "accessKeyId", "sessionToken"]
+    + ["api_keys", "secrets", "passphrase", "jwt", "dsn", "connection_string", "connectionString"]
     + ["proxy", "cookie", "client_secret", "session_id", "email", "https_proxy"],
 )
 def test_fields_are_redacted_by_name_whatever_they_hold(name: str) -> None:
@@ -25,7 +27,9 @@ def test_fields_are_redacted_by_name_whatever_they_hold(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["temperature", "max_tokens", "prompt_tokens", "model", "monkey", "author", "reasoning_effort", "tokenizer"]
+    "name",
+    ["temperature", "max_tokens", "prompt_tokens", "model", "monkey", "author", "reasoning_effort", "tokenizer"]
+    + ["pass", "monkeyBars", "keyboard", "compass", "completion_tokens_details"],
 )
 def test_harmless_fields_stay(name: str) -> None:
     assert redact({name: "value", "total_tokens": 7}) == {name: "value", "total_tokens": 7}
@@ -36,6 +40,66 @@ def test_secrets_are_found_in_any_text(secret: str) -> None:
     assert secret not in scrub(f"use {secret}, please")
     assert scrub(f"use {secret}") == f"use {REDACTED}"
     assert secret not in json.dumps(redact({secret: [f"Bearer {secret}"]}))
+
+
+_WORD = "s3cr3t" * 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Authorization: Bearer {_WORD}",
+        f"authorization: basic {_WORD}",
+        f"AUTHORIZATION: {_WORD}",
+        f"bearer {_WORD}",
+        f"/v1/chat?key={_WORD}&stream=1",
+        f"https://host/v1?api_key={_WORD}",
+        f"X-Api-Key: {_WORD}",
+        f"OPENAI_API_KEY={_WORD}",
+        f'{{"api_key": "{_WORD}"}}',
+        f"{{'client_secret': '{_WORD}'}}",
+        f"aws_secret_access_key = {_WORD}",
+        f"?access_token={_WORD}",
+    ],
+)
+def test_a_secret_without_a_look_is_known_by_what_stands_before_it(text: str) -> None:
+    assert _WORD not in scrub(text)
+    assert _WORD not in json.dumps(redact({"note": [text]}))
+
+
+def test_in_settings_more_names_tell_a_secret_than_in_conversations() -> None:
+    for text in (f"password: {_WORD}", f"set-cookie: {_WORD}", f"token={_WORD}", f'{{"secret": "{_WORD}"}}'):
+        assert _WORD not in json.dumps(redact({"note": text}))
+    for text in (
+        "password: reset it please",
+        "basic economy passengers",
+        "the bearer of bad news",
+        "authorization: yes, go on",
+    ):
+        assert scrub(text) == text
+
+
+def test_headers_as_names_and_values() -> None:
+    pair = {"name": "Authorization", "value": _WORD}
+
+    assert redact([pair, {"name": "size", "value": "L"}]) == [
+        {"name": "Authorization", "value": REDACTED},
+        {"name": "size", "value": "L"},
+    ]
+
+
+@pytest.mark.parametrize(
+    "address", ["postgres://u:p@db/x", "redis://cache:6379", "[fe80::1]:8000", "2001:db8::ff00:42:8329"]
+)
+def test_addresses_of_other_kinds_go_too(address: str) -> None:
+    assert redact({"note": f"at {address}."}) in ({"note": f"at {REDACTED}."}, {"note": f"at {REDACTED}"})
+
+
+@pytest.mark.parametrize(
+    "text", ["2025-11-30T12:34:56.789", "at 12:34:56", "a::b", "std::vector", "[1:2]", "flight 10:20"]
+)
+def test_times_and_names_are_no_addresses(text: str) -> None:
+    assert redact({"note": text}) == {"note": text}
 
 
 def test_addresses_go_from_settings_and_stay_in_conversations() -> None:

@@ -16,6 +16,27 @@ from tests.scenarios.formats.imports.files import action, answer, call, imported
 pytestmark = pytest.mark.usefixtures("benchmarks")
 
 
+def test_without_a_conversation_nothing_is_run_again(tmp_path: Path) -> None:
+    run, (trial,) = imported(tmp_path, results([simulation(messages=[])]))
+
+    with pytest.raises(CannotReplay, match="a verdict and no conversation"):
+        rescore(run, trial)
+
+
+@pytest.mark.parametrize(
+    ("messages", "why"),
+    [
+        ([{"role": "user", "content": "x"}], "and it calls no tool"),
+        ([call("create_task", {})], r"its tools are those of none of ours \(create_task\)"),
+    ],
+)
+def test_an_unknown_domain_says_what_would_tell_it(tmp_path: Path, messages: Any, why: str) -> None:
+    run, (trial,) = imported(tmp_path, results([simulation(messages=messages)], domain="mock"))
+
+    with pytest.raises(CannotReplay, match=why):
+        rescore(run, trial)
+
+
 def _order(status: str, count: int = 1) -> dict[str, Any]:
     """Return an order of the shop in this state, with at least so many items that have another variant."""
     db = domains.load()["tau2_retail"].seeds(domains.load()["tau2_retail"].scenarios()[0])["agent"].data

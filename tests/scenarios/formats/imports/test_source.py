@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scenarios.formats.imports.detect import open_import
-from scenarios.formats.imports.source import DamagedFile, json_within, stream
+from scenarios.formats.imports.source import DamagedFile, chunks, json_within, stream
 from tests.scenarios.formats.imports.files import imported, results, simulation, write
 
 _GOOD = json.dumps(results([simulation()])).encode()
@@ -164,3 +164,33 @@ def test_what_would_take_the_parser_hours_is_refused_at_once(tmp_path: Path, wit
             file.write(long)
     with pytest.raises(DamagedFile, match="longer than 8 MB|thousands of digits"):
         open_import(path)
+
+
+@pytest.mark.parametrize(
+    ("start", "packing"),
+    [
+        (b"\xfd7zXZ\x00", "packed with xz"),
+        (b"BZh91AY&SY", "packed with bzip2"),
+        (b"\x28\xb5\x2f\xfd\x04", "packed with Zstandard"),
+        (b"7z\xbc\xaf\x27\x1c", "packed with 7-Zip"),
+        (b"Rar!\x1a\x07", "packed with RAR"),
+        (b"run/results.json".ljust(257, b"\0") + b"ustar\x0000", "a tar archive"),
+    ],
+)
+def test_what_is_packed_otherwise_is_named(tmp_path: Path, start: bytes, packing: str) -> None:
+    for name in ("a.json", "a.json.gz"):
+        with pytest.raises(DamagedFile, match=packing):
+            list(chunks(write(tmp_path, start + b"\0" * 600, name)))
+
+
+def test_several_values_in_one_file_are_told_from_damage(tmp_path: Path) -> None:
+    with pytest.raises(DamagedFile, match="put them into a list, or into a file each"):
+        list(stream(write(tmp_path, b'{"a": 1}\n{"a": 2}\n'), ""))
+
+
+def test_no_piece_of_a_damaged_file_is_in_what_is_said_of_it(tmp_path: Path) -> None:
+    with pytest.raises(DamagedFile) as caught:
+        list(stream(write(tmp_path, b'{"api_key": "without-a-look" oops}'), ""))
+
+    assert "without-a-look" not in str(caught.value)
+    assert "this is no JSON (" in str(caught.value)

@@ -167,6 +167,16 @@ def test_wrong_types_become_unknown_with_a_remark(tmp_path: Path) -> None:
     assert [remark.place for remark in run.refused] == ["simulations[1]", "simulations[2]"]
 
 
+def test_what_is_no_simulation_is_refused_and_counts_nowhere(tmp_path: Path) -> None:
+    run, trials = imported(tmp_path, results([simulation(), {"name": "notes", "a": 1}, {}]))
+
+    assert len(trials) == 1
+    assert [(remark.place, remark.text) for remark in run.refused] == [
+        ("simulations[1]", "this is no simulation (found: name, a)"),
+        ("simulations[2]", "this is no simulation (found: nothing)"),
+    ]
+
+
 def test_trials_before_the_break_are_read(tmp_path: Path) -> None:
     entries = [
         simulation(id=f"s{number}", messages=[{"role": "user", "content": "x" * 999}] * 40) for number in range(9)

