@@ -39,10 +39,9 @@ class Environment:
         self._now = now or domain.tool_now(spec)
         self._counts: dict[Side, Counter[str]] = {side: Counter() for side in SIDES}
         self._tools = {side: {tool.model_name(): tool for tool in domain.tools(side)} for side in SIDES}
-        for side in ("agent", "user"):
-            for action in spec.init_actions:
-                if action.side == side:
-                    self.initialize(action)
+        # The agent's steps first, each side's in their order.
+        for action in sorted(spec.init_actions, key=lambda action: action.side == "user"):
+            self.initialize(action)
         # What the first synchronisation changed; part of the start, so no event of a call holds it.
         self.start_sync = self.sync()
 
@@ -83,6 +82,9 @@ class Environment:
 
     def initialize(self, action: InitAction) -> None:
         """Run one initialisation step, all or nothing; the scenario's own are already done."""
+        if action.side not in SIDES:
+            text = f"{action.func_name} names the side {action.side!r}; the sides are {', '.join(SIDES)}"
+            raise Refusal("unknown_side", text)
         with ExitStack() as stack:
             for database in self.databases.values():
                 stack.enter_context(database.transaction())

@@ -9,6 +9,7 @@ registered under a domain and its own name. A domain's predicates stand in a mod
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -71,25 +72,54 @@ def evaluate(
     A predicate that is unknown, names a side without a database, or raises is a failed verdict with an error.
     """
     passed, actual, error = False, None, None
-    function, database = predicates.get(assertion.func_name), databases.get(assertion.side)
-    if function is None:
-        known = ", ".join(sorted(predicates)) or "none"
-        error = f"unknown predicate {assertion.func_name!r}; known are {known}"
-    elif database is None:
-        error = f"the {assertion.side} side has no database"
-    else:
-        try:
-            # A snapshot, so that not even a careless predicate changes the state that is scored.
-            actual = function(database.snapshot(), **assertion.arguments)
-            passed = bool(actual == assertion.assert_value)
-        except Exception as problem:  # a predicate is domain code and may fail in any way
-            actual, error = None, f"{type(problem).__name__}: {problem}"
+    try:
+        actual = _answer(assertion, predicates, databases)
+        passed = bool(actual == assertion.assert_value)
+        actual = _as_json(actual)
+    except _CannotAsk as problem:
+        error = str(problem)
+    except Exception as problem:  # a predicate is domain code and may fail in any way
+        passed, actual, error = False, None, _named(problem)
     return PredicateVerdict(
         func_name=assertion.func_name,
         side=assertion.side,
         passed=passed,
-        expected=assertion.assert_value,
+        expected=_as_json(assertion.assert_value),
         actual=actual,
         message=assertion.message,
         error=error,
     )
+
+
+class _CannotAsk(Exception):
+    """There is nothing to ask, or nothing to ask it of."""
+
+
+def _answer(assertion: DbAssertion, predicates: Mapping[str, Predicate], databases: Mapping[Side, Overlay]) -> Any:
+    name, side = assertion.func_name, assertion.side
+    # What a file names may be anything, also something that no mapping can look up.
+    function = predicates.get(name) if isinstance(name, str) else None
+    if function is None:
+        raise _CannotAsk(f"unknown predicate {name!r}; known are {', '.join(sorted(predicates)) or 'none'}")
+    database = databases.get(side) if isinstance(side, str) else None
+    if database is None:
+        raise _CannotAsk(f"the {side} side has no database")
+    # A snapshot, so that not even a careless predicate changes the state that is scored.
+    return function(database.snapshot(), **assertion.arguments)
+
+
+def _as_json(value: Any) -> Any:
+    """Return a value as it can be stored and exported: what is no JSON as Python would write it."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return repr(value)
+    return value
+
+
+def _named(problem: Exception) -> str:
+    name = type(problem).__name__
+    try:
+        return f"{name}: {problem}"
+    except Exception:  # an error of domain code, which may not even be able to say what it is
+        return name

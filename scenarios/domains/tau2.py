@@ -15,6 +15,7 @@ from scenarios.sides import Side
 from scenarios.state.overlay import Seed
 
 PERSONAS = OWN_DATA / "personas.json"
+_SIDES: Mapping[str, Side] = {"user": "user", "assistant": "agent", "agent": "agent"}
 
 
 class Tau2Domain(PinnedDomain):
@@ -159,4 +160,5 @@ def db_assertion(entry: Mapping[str, Any]) -> DbAssertion:
 
 
 def _side(env_type: str) -> Side:
-    return "user" if env_type == "user" else "agent"
+    """Return whose database is meant; KeyError for an environment that there is not."""
+    return _SIDES[env_type]

@@ -156,6 +156,13 @@ def test_an_unknown_initialisation_step_is_named() -> None:
         Environment(Toy(), spec("3", init_actions=(InitAction("nonsense", {}, "user"),)))
 
 
+@pytest.mark.parametrize("side", ["assistant", "", None])
+def test_an_initialisation_step_of_no_side_is_refused_rather_than_left_out(side: Any) -> None:
+    step = InitAction("set", {"counter": "A", "value": 50}, side)
+    with pytest.raises(Refusal, match="set.* names the side .*; the sides are user, agent"):
+        Environment(Toy(), spec("3", init_actions=(step,)))
+
+
 def test_minted_numbers_count_the_successful_calls_of_this_conversation_only() -> None:
     for _ in range(2):
         environment = Environment(Toy(), spec("1"))

@@ -1,7 +1,9 @@
 """The registry of predicates, and the one way they are asked: always an answer, never an exception."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -67,6 +69,9 @@ def test_a_predicate_is_asked_of_whichever_side_is_named(databases: dict[Side, O
         ({"arguments": {"visit": "V2"}}, "KeyError: 'V2'"),
         ({"arguments": {}}, "TypeError: "),
         ({"arguments": {"visit": "V1", "extra": 1}}, "TypeError: "),
+        ({"arguments": None}, "TypeError: "),
+        ({"name": ["is_booked"]}, "unknown predicate ['is_booked']"),
+        ({"side": {"a": 1}}, "the {'a': 1} side has no database"),
     ],
 )
 def test_whatever_goes_wrong_is_a_failed_verdict(databases: dict[Side, Overlay], fields: Any, said: str) -> None:
@@ -87,6 +92,37 @@ def test_an_answer_that_cannot_be_compared_is_an_error(databases: dict[Side, Ove
 
     verdict = evaluate(DbAssertion("odd", {}, "agent"), {"odd": lambda db: Odd()}, databases)
     assert (verdict.passed, verdict.actual, verdict.error) == (False, None, "ArithmeticError: never mind")
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected", "told"),
+    [
+        (Decimal("2.5"), 2.5, "Decimal('2.5')"),
+        ({"B"}, {"B"}, "{'B'}"),
+        (("a", "b"), ("a", "b"), ["a", "b"]),
+        (float("inf"), float("inf"), "inf"),
+        ({"a": [1, None]}, {"a": [1, None]}, {"a": [1, None]}),
+    ],
+)
+def test_an_answer_that_is_no_json_is_told_in_words(
+    databases: dict[Side, Overlay], answer: Any, expected: Any, told: Any
+) -> None:
+    """A verdict is stored and exported, whatever a predicate of somebody's own domain gives back."""
+    verdict = evaluate(DbAssertion("own", {}, "agent", expected), {"own": lambda db: answer}, databases)
+    assert verdict.passed
+    assert json.loads(json.dumps(verdict.actual, allow_nan=False)) == told
+    assert verdict.error is None
+
+
+def test_an_error_that_cannot_be_told_is_named(databases: dict[Side, Overlay]) -> None:
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise ValueError
+
+    def own(db: Overlay) -> bool:
+        raise Mute
+
+    assert evaluate(DbAssertion("own", {}, "agent"), {"own": own}, databases).error == "Mute"
 
 
 def test_a_predicate_that_writes_changes_nothing(databases: dict[Side, Overlay]) -> None:

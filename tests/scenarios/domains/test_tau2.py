@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from scenarios import domains
+from scenarios.domains.tau2 import db_assertion, init_action
 from scenarios.domains.tau2_retail import Tau2Retail
 
 
@@ -45,6 +46,20 @@ def test_a_domain_without_its_files_cannot_be_read(folder: Path) -> None:
     shutil.rmtree(folder)
     with pytest.raises(FileNotFoundError, match="tau2_retail cannot be used: .*fetch_benchmarks"):
         Tau2Retail().scenarios()
+
+
+@pytest.mark.parametrize(("env_type", "side"), [("user", "user"), ("assistant", "agent")])
+def test_the_environment_of_a_step_says_whose_it_is(env_type: str, side: str) -> None:
+    entry: dict[str, object] = {"env_type": env_type, "func_name": "f", "arguments": {}, "assert_value": True}
+    assert (init_action(entry).side, db_assertion(entry).side) == (side, side)
+
+
+@pytest.mark.parametrize("env_type", ["robot", "", None])
+def test_an_environment_that_there_is_not_is_no_side(env_type: str | None) -> None:
+    entry: dict[str, object] = {"env_type": env_type, "func_name": "f", "arguments": {}, "assert_value": True}
+    for parse in (init_action, db_assertion):
+        with pytest.raises(KeyError, match=repr(env_type)):
+            parse(entry)
 
 
 def test_files_that_are_fetched_later_are_found_without_a_restart(folder: Path, benchmarks: Path) -> None:
