@@ -4,6 +4,7 @@ Rules: ``spec/trajectories.md`` 6. A replay is lenient: an answer that differs f
 """
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
@@ -238,7 +239,8 @@ def _said(value: Any) -> Any:
         return {name: _said(item) for name, item in value.items() if item is not None and name != "message"}
     if isinstance(value, list):
         return [_said(item) for item in value]
-    return str(float(value)) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return str(float(value)) if is_number and abs(value) <= sys.float_info.max else str(value)
 
 
 def _action_check(action: GoldAction, calls: Sequence[ImportedToolCall], domain: Domain) -> Check:

@@ -83,6 +83,18 @@ def test_a_call_like_the_expected_one_agrees_and_says_what_it_changed(tmp_path: 
     assert {field.state for field in result.replay.fields["agent"]} == {"right"}
 
 
+@pytest.mark.parametrize("odd", [10**400, 1e400, -(10**400), "NaN", True, None])
+def test_a_recorded_answer_may_hold_any_number(tmp_path: Path, odd: Any) -> None:
+    order = _order("pending")
+    name, arguments = _cancel(order["order_id"])
+    recorded = json.dumps({"order_id": order["order_id"], "odd": odd})
+    result = _rescore(tmp_path, [call(name, arguments), answer(recorded)], [action(name, arguments)], True)
+
+    assert result.agrees is True
+    # JSON has no infinity: such an answer is none that could be compared.
+    assert [made.difference for made in result.replay.calls] == ["" if odd == float("inf") else "content"]
+
+
 def test_a_missing_call_differs_from_a_stored_pass_and_the_fields_say_where(tmp_path: Path) -> None:
     order = _order("pending")
     result = _rescore(tmp_path, [{"role": "user", "content": "x"}], [action(*_cancel(order["order_id"]))], True)
