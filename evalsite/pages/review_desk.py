@@ -4,6 +4,7 @@ import uuid
 from typing import Any
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -24,6 +25,7 @@ from scenarios.reviewing import (
     is_outdated,
     keep_draft,
     last_ruled,
+    locked,
     next_stage,
     progress,
     rule,
@@ -79,7 +81,7 @@ def queue_rule(request: HttpRequest, pk: int) -> HttpResponse:
 def queue_skip(request: HttpRequest, pk: int) -> HttpResponse:
     """Give the item back and show the next."""
     slot = _slot(request, pk)
-    keep_draft_of(request, slot.item)
+    keep_draft_of(request, slot)
     skip(slot, request.user)
     return _next(request, slot.item.queue, slot.item_id)
 
@@ -102,7 +104,7 @@ def queue_undo(request: HttpRequest, pk: int) -> HttpResponse:
 def queue_draft(request: HttpRequest, pk: int) -> HttpResponse:
     """Keep what is being typed and renew the lease; says so when the lease is gone."""
     slot = _slot(request, pk)
-    keep_draft_of(request, slot.item)
+    keep_draft_of(request, slot)
     is_mine = slot.done_at is not None or hold(slot, request.user) is not None
     return render(request, "review/_lease.html", {"is_mine": is_mine})
 
@@ -150,11 +152,15 @@ def item_prompts(request: HttpRequest, pk: int, item: int) -> HttpResponse:
     return render(request, "trials/_prompts.html", {"parties": sorted(events[:2], key=lambda event: event.side)})
 
 
-def keep_draft_of(request: HttpRequest, item: ReviewItem) -> None:
+def keep_draft_of(request: HttpRequest, slot: ReviewSlot) -> None:
     """Keep the comment of a form as a draft, unless that form was sent already: what was sent is no draft."""
+    if "comment" not in request.POST:
+        return
     key = request.POST.get("submit_key", "")[:64]
-    if "comment" in request.POST and not (key and Review.objects.filter(submit_key=key).exists()):
-        keep_draft(item, request.user, request.POST["comment"])
+    with transaction.atomic():
+        locked(slot)  # a ruling of the same form that is being stored now comes first, or waits and forgets this draft
+        if not (key and Review.objects.filter(submit_key=key).exists()):
+            keep_draft(slot.item, request.user, request.POST["comment"])
 
 
 def base_of(item: ReviewItem) -> str:

@@ -16,7 +16,18 @@ from scenarios.reviewing.rulings import (
     undo,
     withdraw_adjudication,
 )
-from scenarios.reviewing.slots import Progress, drop, hold, keep_draft, progress, progresses, skip, take, waiting
+from scenarios.reviewing.slots import (
+    Progress,
+    drop,
+    hold,
+    keep_draft,
+    locked,
+    progress,
+    progresses,
+    skip,
+    take,
+    waiting,
+)
 
 __all__ = [
     "KINDS",
@@ -34,6 +45,7 @@ __all__ = [
     "is_outdated",
     "keep_draft",
     "last_ruled",
+    "locked",
     "make_queue",
     "next_stage",
     "open_disagreements",

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from scenarios.lifecycle import settle
 from scenarios.models import Review, ReviewDraft, ReviewQueue, ReviewSlot, Verdict
-from scenarios.reviewing.slots import MAX_COMMENT, hold, keep_draft
+from scenarios.reviewing.slots import MAX_COMMENT, hold, keep_draft, locked
 from scenarios.storable import storable
 
 Stage, Ruling = Review.Stage, Review.Ruling
@@ -56,6 +56,7 @@ def rule(
     verdict = slot.item.verdict
     try:
         with transaction.atomic():
+            locked(slot)
             review = Review.objects.create(
                 verdict=verdict,
                 item=slot.item,

@@ -83,6 +83,11 @@ def drop(item: ReviewItem) -> int:
     return item.slots.filter(done_at=None).delete()[0]
 
 
+def locked(slot: ReviewSlot) -> ReviewSlot | None:
+    """Let nobody else change a slot before this transaction ends; None when the slot is gone."""
+    return ReviewSlot.objects.select_for_update().filter(pk=slot.pk).first()
+
+
 def keep_draft(item: ReviewItem, person: Any, comment: str) -> None:
     """Keep what a person has typed about an item; an empty text forgets it."""
     drafts = ReviewDraft.objects.filter(item=item, reviewer=person)
