@@ -4,8 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from django.db.models import Max
+
 from scenarios.lifecycle import counting_reviews
-from scenarios.models import EffectiveVerdict, Review, Run, Trial, Verdict
+from scenarios.models import EffectiveVerdict, Review, ReviewItem, Run, Trial, Verdict
 from scenarios.reviewing.queues import current_claims
 from scenarios.standing import Standing
 
@@ -43,6 +45,17 @@ def history_of(verdicts: Sequence[Verdict]) -> dict[int, History]:
         reviews = by_claim[verdict.subject or verdict.pk]
         found[verdict.pk] = History(tuple(reviews), effective.get(verdict.pk), tuple(counting_reviews(reviews)))
     return found
+
+
+def is_reviewed(run: Run) -> bool:
+    """Return whether claims of the run wait in a queue that is open: then pages that have ended may still change."""
+    return ReviewItem.objects.filter(verdict__trial__run=run, queue__closed_at=None).exists()
+
+
+def newest_reviews(trials: Iterable[int]) -> dict[int, int]:
+    """Return the newest review of each trial that has one, by primary key."""
+    reviews = Review.objects.filter(verdict__trial__in=trials).order_by()
+    return dict(reviews.values_list("verdict__trial").annotate(newest=Max("pk")))
 
 
 def overrulers(histories: Iterable[History]) -> list[str]:

@@ -11,6 +11,7 @@ from django.db.models import Q
 
 from evalsite.live.fragments import Fragment, fragment
 from evalsite.live.hub import Viewer, message
+from evalsite.reviewed import newest_reviews
 from scenarios.models import Trial, TrialEvent
 
 log = logging.getLogger(__name__)
@@ -21,6 +22,8 @@ STEP = 200
 MESSAGE_SIZE = 256_000
 # Rendered rows kept for viewers that join a moment later.
 REMEMBERED = 2_000
+# How often calls that have ended are looked at for new reviews.
+REVIEWS_S = 0.5
 # One writer numbers a trial's events, so a hole is a batch that is being committed; after this long it is a loss.
 GAP_S = 2.0
 
@@ -32,6 +35,8 @@ class State(NamedTuple):
     outcome: str
     reason: str
     last_seq: int
+    # The newest ruling of a person on a claim of a call that has ended; 0: none.
+    reviewed: int = 0
 
     @property
     def is_ended(self) -> bool:
@@ -47,17 +52,22 @@ class Batch:
 
 
 class TrialFeed:
-    """Watches the trials that somebody looks at: two queries a tick for all of them."""
+    """Watches the trials that somebody looks at: two queries a tick for all of them.
+
+    Of those that have ended it also asks, every ``REVIEWS_S``, whether somebody has ruled on their claims since.
+    """
 
     period_s = 0.0
 
     def __init__(self) -> None:
+        self._reviewed: dict[int, int] = {}
+        self._asked_at = -REVIEWS_S
         self._rendered: OrderedDict[tuple[int, int], Fragment] = OrderedDict()
         self._holes: dict[tuple[int, int], float] = {}
 
     def poll(self, viewers: Sequence[Viewer]) -> None:
         """Push new events, then what became of the trial."""
-        states = read_states({viewer.subject for viewer in viewers})
+        states = self.states({viewer.subject for viewer in viewers})
         behind = {
             (viewer.subject, viewer.sent)
             for viewer in viewers
@@ -70,6 +80,17 @@ class TrialFeed:
                 viewer.push(batch.text)
                 viewer.sent = batch.last
             tell_state(viewer, states.get(viewer.subject))
+
+    def states(self, trials: Iterable[int]) -> dict[int, State]:
+        """Return the state of each trial that exists."""
+        states = read_states(set(trials))
+        ended = {pk for pk, state in states.items() if state.is_ended}
+        now = time.monotonic()
+        if ended - self._reviewed.keys() or (ended and now > self._asked_at + REVIEWS_S):
+            self._reviewed, self._asked_at = dict.fromkeys(ended, 0) | newest_reviews(ended), now
+        return {
+            pk: state._replace(reviewed=self._reviewed[pk]) if pk in ended else state for pk, state in states.items()
+        }
 
     def _read(self, behind: set[tuple[int, int]]) -> dict[tuple[int, int], Batch]:
         wanted = Q()
@@ -139,7 +160,7 @@ def tell_state(viewer: Viewer, state: State | None) -> None:
         return
     if state.is_ended and viewer.sent < state.last_seq:
         return
-    told = (state.status, state.outcome, state.reason)
+    told = (state.status, state.outcome, state.reason, state.reviewed)
     if viewer.told != told:
         viewer.push(
             message(
@@ -149,6 +170,7 @@ def tell_state(viewer: Viewer, state: State | None) -> None:
                 reason=state.reason,
                 ended=state.is_ended,
                 last_seq=state.last_seq,
+                reviewed=state.reviewed,
             )
         )
         viewer.told = told

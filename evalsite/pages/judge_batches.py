@@ -55,7 +55,7 @@ def rejudge(request: HttpRequest) -> HttpResponse:
         return render(request, "judges/rejudge.html", {**context, "problem": str(problem)}, status=422)
     trials = choice.trials()
     count = trials.count()
-    context |= {"choice": choice, "count": count, "fields": _fields(choice)}
+    context |= {"choice": choice, "count": count, "fields": _fields(choice), "claims": choice.claim_count}
     context["rows"] = [(one, _times(cost_estimate(trials, one.frozen()), count)) for one in judges]
     if request.method != "POST":
         return render(request, "judges/rejudge.html", context)

@@ -9,8 +9,8 @@ from evalsite.grid import grid, rows_a_page
 from evalsite.imported import imported_context
 from evalsite.judged import run_judging
 from evalsite.pages.compare import comparable
-from evalsite.reviewed import overrules
-from scenarios.models import ReviewItem, Run, Scenario
+from evalsite.reviewed import is_reviewed, overrules
+from scenarios.models import Run, Scenario
 from scenarios.repetitions import repetitions
 from scenarios.standing import findings, standings
 
@@ -81,7 +81,7 @@ def _headline(request: HttpRequest, run: Run) -> dict[str, object]:
         "run": run,
         "standing": standing,
         # A run that has ended changes only while people rule on its claims.
-        "is_live": bool(standing.open) or _is_reviewed(run),
+        "is_live": bool(standing.open) or is_reviewed(run),
         "overrules": overrules(run, standing),
         "found": findings(run),
         "judging": run_judging(run, standing),
@@ -89,9 +89,3 @@ def _headline(request: HttpRequest, run: Run) -> dict[str, object]:
         "without_inaction": request.GET.get("inaction") == "out",
         "item_names": ITEM_NAMES,
     }
-
-
-def _is_reviewed(run: Run) -> bool:
-    """Return whether claims of the run wait in a queue that is open."""
-    open_items = ReviewItem.objects.filter(verdict__trial__run=run, queue__closed_at=None)
-    return open_items.exists()

@@ -14,6 +14,7 @@ from evalsite.pages import calls
 from evalsite.pages.calls import CallRecord, Chunk
 from evalsite.pages.listen import listening, recorded_attempts
 from evalsite.pages.why import explain
+from evalsite.reviewed import is_reviewed, newest_reviews
 from scenarios import lifecycle
 from scenarios.models import Trial
 
@@ -39,6 +40,8 @@ def trial_detail(request: HttpRequest, run: int, scenario: str, number: int) -> 
         "run": trial.run,
         "record": record,
         "is_live": trial.status not in Trial.ENDED,
+        # The newest ruling that this page shows, where more may come while it is open.
+        "reviewed": _newest_review(trial),
         "stretches": [(chunk, record.rows(chunk) if chunk == opened else None) for chunk in chunks],
         "timeline": record.timeline(listen.get("duration_ms", 0)),
         "listen": listen,
@@ -115,6 +118,13 @@ def trial_hang_up(request: HttpRequest, run: int, scenario: str, number: int) ->
 def _trial(run: int, scenario: str, number: int) -> Trial:
     trials = Trial.objects.select_related("run__imported_from", "scenario", "hang_up_by")
     return get_object_or_404(trials, run_id=run, scenario__name=scenario, number=number)
+
+
+def _newest_review(trial: Trial) -> int | None:
+    """Return the newest ruling of a person on an ended call's claims, 0 before the first; None: none is awaited."""
+    if trial.status not in Trial.ENDED or not is_reviewed(trial.run):
+        return None
+    return newest_reviews([trial.pk]).get(trial.pk, 0)
 
 
 def _opened(request: HttpRequest, record: CallRecord, chunks: list[Chunk]) -> Chunk | None:

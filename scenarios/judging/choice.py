@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from django.db import transaction
-from django.db.models import Avg, Exists, OuterRef, Q, QuerySet
+from django.db.models import Avg, Exists, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 
 from scenarios.judging.run_batch import INJECTIONS, PLAIN, version_row
@@ -65,6 +65,11 @@ class Choice:
         runs = f"run{'s' if len(self.runs) > 1 else ''} {', '.join(map(str, self.runs))}"
         kinds = [*([f"{self.outcome} calls"] if self.outcome else []), *(["flagged claims"] if self.flagged else [])]
         return f"{' with '.join(kinds) or 'all calls'} of {runs}"
+
+    @property
+    def claim_count(self) -> int:
+        """Return how many claims the chosen calls have in all: so many rulings does judging them again give."""
+        return self.trials().order_by().aggregate(claims=Sum("scenario__claim_count"))["claims"] or 0
 
     def trials(self) -> QuerySet[Trial]:
         """Return the calls: those that were held here, have been scored, and ask a judge."""

@@ -129,13 +129,13 @@ function watchCall() {
       const age = document.querySelector("#live-line [data-age]");
       if (age) age.dataset.age = (Date.now() + line.skew) / 1000;
       document.getElementById("event-count").textContent = feed.last;
-      if (follow) toEnd();
+      if (follow && !isReviewed) toEnd();
       else showUnseen();
       showAges();
-    } else if (message.type === "state") showState(message, feed, line);
+    } else if (message.type === "state") (isReviewed ? showReview : showState)(message, feed, line);
     else if (message.type === "gone") line.stop("gone", "this call was deleted");
   };
-  if (!location.hash && box) toEnd();
+  if (!location.hash && box && !isReviewed) toEnd();
   line = new Line(root.dataset.socket, opening, receive);
 }
 
@@ -160,6 +160,30 @@ function showState(message, feed, line) {
 function refresh() {
   const place = document.getElementById("refresh");
   if (place) htmx.trigger(place, "call-ended");
+}
+
+// A call that has ended, while people rule on its claims: what follows from a ruling comes in its place. What the reader
+// has opened stays open, and a form that somebody is at is left alone.
+const isReviewed = root?.dataset.reviewed !== undefined;
+
+function folds() {
+  return [...document.querySelectorAll("#signal-nl_assertion details")];
+}
+
+let opened = [];
+document.addEventListener("htmx:beforeSwap", () => (opened = folds().map((fold) => fold.open)));
+document.addEventListener("htmx:afterSwap", () => {
+  if (isReviewed) for (const [at, fold] of folds().entries()) fold.open ||= Boolean(opened[at]);
+});
+
+function showReview(message) {
+  if (!message.ended || Number(root.dataset.reviewed) === message.reviewed) return;
+  root.dataset.reviewed = message.reviewed;
+  const place = document.getElementById("refresh");
+  const isAtFault = document.querySelector("#fault [open]") !== null;
+  place.setAttribute("hx-select-oob", isAtFault ? "#head" : "#head,#fault");
+  htmx.trigger(place, "call-reviewed");
+  announce("A ruling on a claim of this call has come.");
 }
 
 // Reading a call: links between the columns, filters and tabs in the address, keys.

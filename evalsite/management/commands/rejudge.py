@@ -18,7 +18,7 @@ from evalsite.supervisor import Service, StartFailed, Supervisor
 from scenarios.judging.choice import Choice, check_runs, make_batch, request_save, request_stop
 from scenarios.judging.results import Progress, progress, result
 from scenarios.judging.work import OPEN
-from scenarios.models import JudgeBatch, Profile
+from scenarios.models import JudgeBatch, Profile, Trial
 
 DONE, ERROR, INCOMPLETE = 0, 1, 12
 POLL_S = 0.3
@@ -39,6 +39,10 @@ class Command(BaseCommand):
         """Which calls, by whom, and whether it is to count."""
         parser.add_argument("run", type=int, metavar="RUN", help="number of the run")
         parser.add_argument("--judge", required=True, metavar="NAME", help="profile of the judge that is to rule")
+        parser.add_argument(
+            "--scenario", default="", metavar="NAME", help="only this call; all of its claims are ruled on"
+        )
+        parser.add_argument("--trial", type=int, default=1, metavar="N", help="which call of --scenario (%(default)s)")
         parser.add_argument("--outcome", default="", help="only calls with this outcome")
         parser.add_argument("--flagged", action="store_true", help="only calls with a claim to be looked at")
         parser.add_argument("--self", action="store_true", dest="is_self", help="ask twice about each call")
@@ -52,8 +56,8 @@ class Command(BaseCommand):
         if save and is_self:
             raise CommandError("--self measures agreement and saves nothing; leave --save out")
         prepare()
-        batch = _batch(options, JudgeBatch.Kind.SELF if is_self else JudgeBatch.Kind.REJUDGE)
         console = Console(stderr=True)
+        batch = _batch(options, JudgeBatch.Kind.SELF if is_self else JudgeBatch.Kind.REJUDGE, console)
         so_far = _work(batch, console)
         refused = ""
         if save:
@@ -73,18 +77,34 @@ class Command(BaseCommand):
             raise SystemExit(INCOMPLETE)
 
 
-def _batch(options: dict[str, Any], kind: JudgeBatch.Kind) -> JudgeBatch:
+def _batch(options: dict[str, Any], kind: JudgeBatch.Kind, console: Console) -> JudgeBatch:
     judges = Profile.objects.filter(kind="judge", is_archived=False)
     profile = judges.filter(slug=options["judge"]).first()
     if profile is None:
         known = ", ".join(judges.values_list("slug", flat=True)) or "none"
         raise CommandError(f"no judge is called {options['judge']!r}; there are {known}")
     try:
-        choice = Choice.read({"runs": [options["run"]], "outcome": options["outcome"], "flagged": options["flagged"]})
-        check_runs(choice)
+        values = {"runs": [options["run"]], "outcome": options["outcome"], "flagged": options["flagged"]}
+        check_runs(Choice.read(values))
+        choice = Choice.read({**values, "trial": _trial(options) if options["scenario"] else None})
+        calls = choice.trials().count()
+        asked = f"{calls} call{'' if calls == 1 else 's'} with {choice.claim_count} claims in all"
+        if kind == JudgeBatch.Kind.SELF:
+            console.print(f"{asked}, each asked about twice")
+        else:
+            console.print(f"{asked}, and 7 canaries: one request a call rules on all its claims")
         return make_batch(kind, choice, profile.frozen(), None)
     except ValueError as problem:
         raise CommandError(str(problem)) from problem
+
+
+def _trial(options: dict[str, Any]) -> int:
+    """Return the primary key of the one call that was asked for; ValueError when the run has none such."""
+    run, name, number = options["run"], options["scenario"], options["trial"]
+    found = Trial.objects.filter(run=run, scenario__name=name, number=number).values_list("pk", flat=True).first()
+    if found is None:
+        raise ValueError(f"run {run} has no trial {number} of {name!r}")
+    return found
 
 
 def _work(batch: JudgeBatch, console: Console) -> Progress:

@@ -52,6 +52,18 @@ def test_a_dry_run_prints_flips_with_both_reasons_and_changes_nothing(run: Run) 
     assert run.trials.filter(outcome="pass").count() == 5
 
 
+def test_one_call_with_all_its_claims(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    most = run.trials.order_by("-scenario__claim_count").select_related("scenario")[0].scenario
+    assert most.claim_count > 1
+    text = rejudge(run, scenario=most.name)
+    assert JudgeBatch.objects.latest("pk").items.filter(canary="").count() == 1
+    assert all(name not in text for name in JUDGED if name != most.name)
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"1 call with {most.claim_count} claims in all, and 7 canaries: one request a call rules on all its claims" in said
+    with pytest.raises(CommandError, match=f"run {run.pk} has no trial 2 of '{most.name}'"):
+        rejudge(run, scenario=most.name, trial=2)
+
+
 def test_saved_and_as_json(run: Run) -> None:
     found = json.loads(rejudge(run, save=True, is_json=True))
     assert (found["state"], found["is_saved"], found["canaries"]) == ("done", True, "passed")

@@ -142,6 +142,10 @@ def test_stop(site: Client, run: Run, woken: list[int]) -> None:
 
 def test_one_claim_is_asked_about_with_its_call(site: Client, run: Run, woken: list[int]) -> None:
     trial = run.trials.get()
+    before = text_of(site, f"/judges/again/?trial={trial.pk}&claim=1")
+    assert "You asked about claim 1 alone." in before, "before it costs anything"
+    assert f"saving stores all {trial.scenario.claim_count} rulings" in before
+    assert "alone" not in text_of(site, f"/judges/again/?trial={trial.pk}")
     batch = begin(site, trial=str(trial.pk), claim="1")
     assert (batch.filter, batch.run) == ({"trial": trial.pk, "claim": 1}, run)
     end(batch)
