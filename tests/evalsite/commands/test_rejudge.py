@@ -59,7 +59,10 @@ def test_one_call_with_all_its_claims(run: Run, capsys: pytest.CaptureFixture[st
     assert JudgeBatch.objects.latest("pk").items.filter(canary="").count() == 1
     assert all(name not in text for name in JUDGED if name != most.name)
     said = " ".join(capsys.readouterr().err.split())
-    assert f"1 call with {most.claim_count} claims in all, and 7 canaries: one request a call rules on all its claims" in said
+    assert (
+        f"1 call with {most.claim_count} claims in all, and 7 canaries: one request a call rules on all its claims"
+        in said
+    )
     with pytest.raises(CommandError, match=f"run {run.pk} has no trial 2 of '{most.name}'"):
         rejudge(run, scenario=most.name, trial=2)
 
