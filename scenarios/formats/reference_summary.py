@@ -37,7 +37,7 @@ class Summary:
     signals: dict[str, _Count] = field(default_factory=lambda: {name: _Count() for name in _SIGNALS})
     claims: _Count = field(default_factory=_Count)
     predicates: _Count = field(default_factory=_Count)
-    by_prefix: dict[str, _Count] = field(default_factory=dict)
+    by_prefix: dict[str, "Summary"] = field(default_factory=dict)
     scores: list[float] = field(default_factory=list)
     latencies: list[float] = field(default_factory=list)
     tokens: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -46,7 +46,12 @@ class Summary:
     trials: int = 0
 
     def add(self, metrics: Mapping[str, Any], judge: Mapping[str, Any] | None) -> None:
-        """Count one trial: its ``metrics.json`` and ``judge_result.json``."""
+        """Count one trial, also under its prefix: its ``metrics.json`` and ``judge_result.json``."""
+        self._count(metrics, judge)
+        prefix = metrics["scenario_name"].partition("__")[0]
+        self.by_prefix.setdefault(prefix, Summary())._count(metrics, judge)
+
+    def _count(self, metrics: Mapping[str, Any], judge: Mapping[str, Any] | None) -> None:
         self.trials += 1
         outcome = metrics["callboard"]["outcome"]
         self.outcomes[outcome] = self.outcomes.get(outcome, 0) + 1
@@ -54,8 +59,6 @@ class Summary:
         if isinstance(metrics["is_successful"], bool):
             self.success.add(metrics["is_successful"])
             self.task.add(metrics["is_task_successful"])
-            prefix = metrics["scenario_name"].partition("__")[0]
-            self.by_prefix.setdefault(prefix, _Count()).add(metrics["is_successful"])
             if not metrics.get("insufficient_agent_turns"):
                 self._add_signals(metrics, judge)
         self.latencies += [row["latency_ms"] for row in metrics["latencies"]]
@@ -99,10 +102,21 @@ class Summary:
         if len(self.by_prefix) > 1:
             lines += [
                 "",
-                "Success by domain",
-                *(f"  {name}: {count}" for name, count in sorted(self.by_prefix.items())),
+                "By domain",
+                *(f"  {name}: {part.in_one_line()}" for name, part in sorted(self.by_prefix.items())),
             ]
         return "\n".join([*lines, "", *self._outcomes(), ""])
+
+    def in_one_line(self) -> str:
+        """Return the rates that the reference prints of each prefix where there are several."""
+        figures = {
+            "success": self.success,
+            "task": self.task,
+            "DB state": self.signals["db_state_match"],
+            "NL assertions": self.claims,
+            "DB assertions": self.predicates,
+        }
+        return ", ".join(f"{name} {count}" for name, count in figures.items())
 
     def _tokens(self, side: str) -> str:
         usage = {"n_calls": 0, "prompt": 0, "completion": 0} | self.tokens.get(side, {})

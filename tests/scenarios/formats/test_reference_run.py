@@ -248,10 +248,12 @@ def test_an_empty_run_is_an_empty_list(tmp_path: Path) -> None:
     assert "Overall success: - (0/0)" in (folder / "all_summary.txt").read_text()
 
 
-def test_success_by_domain_is_listed_when_there_are_several(tmp_path: Path) -> None:
+def test_domains_are_listed_apart_when_there_are_several(tmp_path: Path) -> None:
     other = trial(scenario="other__1", spec=spec(name="other__1"))
     text = (export_folder(RUN, [trial(), other], tmp_path) / "all_summary.txt").read_text()
-    assert "  other: 100.0% (1/1)\n  toy: 100.0% (1/1)" in text
+    rates = "success 100.0% (1/1), task 100.0% (1/1), DB state 100.0% (1/1)"
+    assert f"\nBy domain\n  other: {rates}" in text
+    assert f"\n  toy: {rates}" in text
 
 
 @pytest.mark.parametrize(

@@ -88,4 +88,18 @@ def test_a_rate_over_nothing_is_a_dash(trials: Any, shown: str) -> None:
 def test_one_domain_is_not_listed_apart() -> None:
     summary = Summary()
     summary.add(metrics(trial()), None)
-    assert "Success by domain" not in summary.text("Run 1")
+    assert "By domain" not in summary.text("Run 1")
+
+
+def test_several_prefixes_are_listed_apart_with_the_references_five_rates() -> None:
+    """reference-system.md 6.5: a run of telecom holds the same tasks under two policies."""
+    claims = judged(claim(1, True), claim(2, False), judging=judging(score=0.4), outcome="fail")
+    late = trial(scenario="toy_workflow__2", happened=ended("time_limit"), outcome="fail")
+    found = lines(claims, trial(), late, trial(scenario="toy_workflow__3", signals=WRONG, outcome="stalled"))
+    first, second = found["toy"], found["toy_workflow"]
+    assert first == (
+        "success 50.0% (1/2), task 50.0% (1/2), DB state 100.0% (2/2), NL assertions 50.0% (1/2), DB assertions - (0/0)"
+    )
+    assert second == (
+        "success 0.0% (0/2), task 50.0% (1/2), DB state 100.0% (1/1), NL assertions - (0/0), DB assertions - (0/0)"
+    )
