@@ -100,7 +100,7 @@ def _batch(
             verdicts=tuple(_verdict(row) for row in verdicts[pk] if row.scoring == scoring),
             judging=_judging(judged[0]) if judged else None,
             spec=spec,
-            reference_actions=gold_replay(spec, fidelity).reference_actions if spec and spec is today else None,
+            reference_actions=_reference_actions(spec, fidelity) if spec and spec is today else None,
             events=events[pk],
             ended_at=trial.ended_at,
             started_at=trial.started_at,
@@ -117,6 +117,12 @@ def _spec(name: str) -> ScenarioSpec | None:
         return catalogue.spec(name)
     except ValueError:  # dropped from the code, or its files are not here: the run itself is still whole
         return None
+
+
+def _reference_actions(spec: ScenarioSpec, fidelity: Fidelity) -> tuple[Mapping[str, Any], ...] | None:
+    """Return the answer of reference; a scenario that ships its end state has none."""
+    gold = gold_replay(spec, fidelity)
+    return None if gold.is_shipped else gold.reference_actions
 
 
 def _by_trial(rows: Iterable[Any]) -> Mapping[int, list[Any]]:

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from scenarios.formats.exports.tables import TRIALS_CSV
 from scenarios.formats.run_records import export_of, run_export, trial_exports
 from scenarios.models import EffectiveVerdict, ForeignResult, JudgeVersion, Review, Scenario, TrialEvent, Verdict
-from tests.factories import make_run
+from tests.factories import make_run, make_scenario
 from tests.scenarios.formats.stored import NAMES, store_call, stored_run
 from tests.spoken import keep, keep_in
 
@@ -50,6 +50,15 @@ def test_a_scenario_that_the_code_dropped_is_exported_from_its_row() -> None:
     (export,) = trial_exports(run)
     assert (export.spec, export.reference_actions) == (None, None)
     assert export.success_signals == ("db_state_match", "clean_exit")
+
+
+@pytest.mark.usefixtures("benchmarks")
+@pytest.mark.parametrize(("domain", "task", "expected"), [("tau2_airline", "0", ()), ("eva_airline", "1_1_3", None)])
+def test_an_empty_answer_of_reference_is_told_from_none(domain: str, task: str, expected: Any) -> None:
+    """reference-system.md 2.4: eva ships its end state; a tau2 task without a write has an answer without actions."""
+    (export,) = trial_exports(make_run([make_scenario(f"{domain}__{task}", domain)], 1, ("pass",), domain=domain))
+    assert export.spec is not None
+    assert export.reference_actions == expected
 
 
 def test_many_trials_are_read_in_batches_with_few_queries() -> None:
