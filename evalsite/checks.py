@@ -82,6 +82,9 @@ def check_hosts(**_: Any) -> list[CheckMessage]:
 
 @register(deploy=True)  # every command would say it otherwise, and the site runs without them
 def check_domains(**_: Any) -> Sequence[CheckMessage]:
-    """Domains that cannot be used for want of their files."""
+    """Domains that cannot be used for want of their files, and those whose package cannot be loaded."""
     missing = {name: domain.missing_data() for name, domain in domains.load().items()}
-    return [Info(f"Domain {name} cannot be used: {why}", id="callboard.I001") for name, why in missing.items() if why]
+    return [
+        *(Info(f"Domain {name} cannot be used: {why}", id="callboard.I001") for name, why in missing.items() if why),
+        *(Warning(f"Domain {name} is not there: {why}", id="callboard.W002") for name, why in domains.broken().items()),
+    ]

@@ -97,7 +97,10 @@ def look() -> System:
         ],
         folder=str(folder),
         free_bytes=shutil.disk_usage(folder).free,
-        domains=[(domain.title, domain.missing_data()) for domain in domains.load().values()],
+        domains=[
+            *((domain.title, domain.missing_data()) for domain in domains.load().values()),
+            *domains.broken().items(),
+        ],
         voice=[limit("lockstep"), limit("realtime")],
         voice_measured=measured(),
     )

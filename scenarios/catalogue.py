@@ -11,7 +11,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from scenarios.domains import load
+from scenarios.domains import broken, load
 from scenarios.domains.base import Domain, ScenarioSpec
 from scenarios.domains.known_errors import known_errors_of
 from scenarios.models import Scenario
@@ -54,6 +54,8 @@ def specs(domain: str) -> Sequence[ScenarioSpec]:
     """Return a domain's scenarios in their order; ValueError when there is no such domain or its data is missing."""
     found = load().get(domain)
     if found is None:
+        if why := broken().get(domain):
+            raise ValueError(f"the domain {domain} cannot be loaded: {why}")
         raise ValueError(f"no domain is called {domain!r}; there are {', '.join(load())}")
     if missing := found.missing_data():
         raise ValueError(missing)

@@ -93,6 +93,15 @@ def test_a_domain_without_its_files_is_named(monkeypatch: pytest.MonkeyPatch) ->
     assert found[0].msg == f"Domain tau2_retail cannot be used: {missing}"
 
 
+def test_a_domain_whose_package_cannot_be_loaded_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(domains, "_broken", {"clinic": "its module fails with ImportError: no."})
+    (found,) = checks.check_domains()
+    assert (found.id, found.msg) == (
+        "callboard.W002",
+        "Domain clinic is not there: its module fails with ImportError: no.",
+    )
+
+
 def test_check_deploy_is_clean_with_https() -> None:
     environment = {**os.environ, "HTTPS": "1", "DJANGO_SETTINGS_MODULE": "evalsite.settings"}
     command = [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"]

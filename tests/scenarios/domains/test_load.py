@@ -1,5 +1,6 @@
 """Finding domains: the built-in ones, those of other packages, and where their files are."""
 
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -7,6 +8,8 @@ import pytest
 
 from scenarios import domains
 from scenarios.domains import base, data
+from scenarios.domains.base import ScenarioSpec
+from tests.scenarios.domains.toy import Toy
 
 
 def test_every_folder_of_a_domain_is_loaded_once() -> None:
@@ -34,6 +37,54 @@ def test_a_domain_of_another_package_comes_by_its_entry_point(monkeypatch: pytes
     monkeypatch.setattr(EntryPoint, "load", lambda self: seen.append(self.name))
     domains._import_all.__wrapped__()
     assert seen == ["callboard.domains", "clinic"]
+
+
+@pytest.fixture
+def others(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Mapping[str, str]]:
+    """Return a function that loads an entry point "clinic" and returns what is broken."""
+    monkeypatch.setattr(base, "_REGISTRY", dict(base.registered()))
+    monkeypatch.setattr(domains, "_broken", {})
+
+    def loaded(module: str) -> Mapping[str, str]:
+        point = EntryPoint("clinic", module, domains.ENTRY_POINT_GROUP)
+        monkeypatch.setattr(domains, "entry_points", lambda group: [point])
+        domains._import_all.__wrapped__()
+        return domains.broken()
+
+    return loaded
+
+
+def test_another_package_that_cannot_be_imported_takes_no_domain_with_it(
+    others: Callable[[str], Mapping[str, str]], caplog: pytest.LogCaptureFixture
+) -> None:
+    found = others("no_such_clinic.domain")
+    assert found == {
+        "clinic": "the entry point no_such_clinic.domain fails with ModuleNotFoundError: No module named "
+        "'no_such_clinic'. Mend or uninstall its package, then start again."
+    }
+    assert "frontdesk" in domains.load()
+    assert "ModuleNotFoundError" in caplog.text
+
+
+def test_a_domain_that_is_not_whole_is_named_with_what_it_lacks(others: Callable[[str], Mapping[str, str]]) -> None:
+    base.register(type("Clinic", (base.Domain,), {"name": "clinic"}))
+    found = others("tests.scenarios.domains.test_load")
+    assert "abstract" in found["clinic"]
+    assert "seeds" in found["clinic"]
+    assert "clinic" not in domains.load()
+    assert "frontdesk" in domains.load()
+
+
+def test_a_domain_whose_scenarios_cannot_be_made_is_named(others: Callable[[str], Mapping[str, str]]) -> None:
+    class Clinic(Toy):
+        name = "clinic"
+
+        def scenarios(self) -> Sequence[ScenarioSpec]:
+            raise ArithmeticError("no beds")
+
+    base.register(Clinic)
+    assert "Clinic fails with ArithmeticError: no beds." in others("tests.scenarios.domains.test_load")["clinic"]
+    assert "clinic" not in domains.load()
 
 
 def test_the_data_root(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
