@@ -1,10 +1,10 @@
-"""The two bots of ``docs/external-agents.md``, each run as a stranger would: a process of its own."""
+"""The two bots in writing of ``docs/external-agents.md``, each run as a stranger would: a process of its own."""
 
 import asyncio
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -27,10 +27,11 @@ def example(name: str) -> str:
 
 
 @contextmanager
-def running(name: str, folder: Path) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
-    """Start an example on a free port; yields its address and its process."""
+def running(name: str, folder: Path, beside: Sequence[str] = ()) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
+    """Start an example on a free port, with those that it needs beside it; yields its address and its process."""
+    for each in (name, *beside):
+        (folder / each).write_text(example(each))
     path = folder / name
-    path.write_text(example(name))
     process = subprocess.Popen([sys.executable, str(path), "0"], stdout=subprocess.PIPE, text=True, cwd=folder)
     try:
         assert process.stdout is not None

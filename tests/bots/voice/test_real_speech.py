@@ -1,4 +1,4 @@
-"""One call, and two lines of another, with real synthesis and real recognition: the only tests that need the models."""
+"""One call, and two lines of another, with real synthesis and real recognition."""
 
 from dataclasses import replace
 from pathlib import Path
