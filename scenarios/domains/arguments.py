@@ -39,7 +39,13 @@ class InvalidArguments(Exception):
     """``fields`` are (path, kind); ``details`` is what a model reads: field, error and type."""
 
     def __init__(self, fields: tuple[tuple[str, str], ...], details: list[dict[str, str]]) -> None:
-        super().__init__(", ".join(f"{path}: {kind}" for path, kind in fields))
+        # A fault of the whole has no path to name, and some models read this text alone.
+        super().__init__(
+            ", ".join(
+                f"{path}: {kind}" if path else fault["error"]
+                for (path, kind), fault in zip(fields, details, strict=True)
+            )
+        )
         self.fields = fields
         self.details = details
 

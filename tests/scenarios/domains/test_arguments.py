@@ -122,6 +122,7 @@ def test_arguments_that_are_no_object(arguments: Any) -> None:
     with pytest.raises(InvalidArguments) as caught:
         check(Everything, arguments)
     assert caught.value.fields == (("", "wrong_type"),)
+    assert str(caught.value) == "arguments must be a JSON object"
 
 
 def test_the_given_value_is_never_echoed() -> None:
