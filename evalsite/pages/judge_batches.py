@@ -11,9 +11,9 @@ from bots.wake import wake_batch, wake_canaries
 from evalsite.access import role_required
 from evalsite.filters import page_of
 from scenarios.judging.choice import Choice, check_runs, cost_estimate, make_batch, request_save, request_stop
-from scenarios.judging.results import Progress, canary_rulings, progress, result
+from scenarios.judging.results import Progress, canary_rulings, progress, progresses, result
 from scenarios.lifecycle import release_batch
-from scenarios.models import JudgeBatch, Profile
+from scenarios.models import JudgeBatch, Profile, Run
 
 BATCHES_A_PAGE = 25
 FLIPS_A_PAGE = 100
@@ -24,11 +24,15 @@ KINDS = {"rejudge": JudgeBatch.Kind.REJUDGE, "self": JudgeBatch.Kind.SELF}
 def batch_list(request: HttpRequest) -> HttpResponse:
     """Show the batches, newest first."""
     batches = JudgeBatch.objects.select_related("judge", "run", "created_by")
-    if run := request.GET.get("run", ""):
-        batches = batches.filter(run=int(run)) if run.isdecimal() and len(run) < 10 else batches.none()
+    run = None
+    if text := request.GET.get("run", ""):
+        run = Run.objects.filter(pk=int(text)).first() if text.isdecimal() and len(text) < 10 else None
+        batches = batches.filter(run=run) if run else batches.none()
     page = page_of(batches, request.GET.get("page"), BATCHES_A_PAGE)
-    rows = [(batch, progress(batch)) for batch in page]
-    return render(request, "judges/batches.html", {"page": page, "rows": rows, "run": run, "tab": "batches"})
+    found = progresses(list(page))
+    rows = [(batch, found[batch.pk]) for batch in page]
+    context = {"page": page, "rows": rows, "run": run, "is_of_a_run": bool(text), "tab": "batches"}
+    return render(request, "judges/batches.html", context)
 
 
 @require_safe

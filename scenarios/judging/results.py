@@ -79,19 +79,33 @@ class JudgeRecord:
 
 def progress(batch: JudgeBatch) -> Progress:
     """Return how far a batch is, in one query."""
+    return progresses([batch])[batch.pk]
+
+
+def progresses(batches: Sequence[JudgeBatch]) -> dict[int, Progress]:
+    """Return how far each batch is, by primary key, in one query."""
     done, error, canary = Q(state="done"), Q(state="error"), ~Q(canary="")
-    facts = batch.items.order_by().aggregate(
-        total=Count("pk"),
-        done=Count("pk", filter=done),
-        errors=Count("pk", filter=error),
-        flipped=Sum("flips"),
-        spent=Sum("cost"),
-        unpriced=Count("pk", filter=Q(cost=None) & (done | error)),
-        canaries_total=Count("pk", filter=canary),
-        canaries_asked=Count("pk", filter=canary & (done | error)),
+    rows = (
+        BatchItem.objects.filter(batch__in=batches)
+        .order_by()
+        .values("batch")
+        .annotate(
+            total=Count("pk"),
+            done=Count("pk", filter=done),
+            errors=Count("pk", filter=error),
+            flipped=Sum("flips"),
+            spent=Sum("cost"),
+            unpriced=Count("pk", filter=Q(cost=None) & (done | error)),
+            canaries_total=Count("pk", filter=canary),
+            canaries_asked=Count("pk", filter=canary & (done | error)),
+        )
     )
-    unpriced, spent, flipped = facts.pop("unpriced"), facts.pop("spent"), facts.pop("flipped")
-    return Progress(**facts, flips=flipped or 0, cost=None if unpriced else spent or 0.0)
+    found = {batch.pk: Progress(0, 0, 0, 0, 0.0, 0, 0) for batch in batches}
+    for facts in rows:
+        row: dict[str, Any] = dict(facts)
+        pk, unpriced, spent, flips = (row.pop(name) for name in ("batch", "unpriced", "spent", "flipped"))
+        found[pk] = Progress(**row, flips=flips or 0, cost=None if unpriced else spent or 0.0)
+    return found
 
 
 def result(batch: JudgeBatch) -> BatchResult:

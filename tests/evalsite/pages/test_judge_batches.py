@@ -196,3 +196,8 @@ def test_who_does_not_operate_only_looks(
     for action in ("stop", "save", "canaries", "release"):
         assert client.post(f"/judges/batches/{batch.pk}/{action}/").status_code == 403
     assert "Judge again" not in text_of(client, f"/runs/{run.pk}/")
+
+
+@pytest.mark.parametrize("run", ["abc", "99", "0", "\u0663", "9" * 12])
+def test_batches_of_a_run_that_is_not_there_are_none(site: Client, run: str) -> None:
+    assert "No batches of this run" in text_of(site, f"/judges/batches/?run={run}")
