@@ -17,6 +17,7 @@ from typing import Any
 import httpx2 as httpx
 import openai
 
+from bots.tokens import token_count
 from scenarios.domains.base import ScenarioSpec
 from scenarios.launch import FrozenProfile
 from scenarios.lifecycle import JudgeWork
@@ -323,8 +324,10 @@ def _text(completion: Any, asking: _Asking) -> str:
     """Return the text of a completion; raises _Failed for a reply that was cut or refused."""
     usage = completion.usage
     if usage is not None:
-        for name, value in (("prompt", usage.prompt_tokens), ("completion", usage.completion_tokens)):
-            asking.tokens[name] = asking.tokens.get(name, 0) + (value or 0)
+        for name in ("prompt", "completion"):
+            count = token_count(getattr(usage, f"{name}_tokens", None))
+            if count is not None:
+                asking.tokens[name] = asking.tokens.get(name, 0) + count
     if not completion.choices:
         raise _Failed("bad_response", "the endpoint's answer has no choices", retry=True)
     choice = completion.choices[0]

@@ -7,6 +7,7 @@ from bots import judge
 from bots.canaries import RunBatch, in_thread
 from bots.judge import JudgeAnswer
 from bots.lane import ScoredCall
+from bots.tokens import MOST_IN_SUM
 from scenarios import catalogue
 from scenarios.domains.base import ScenarioSpec
 from scenarios.launch import FrozenProfile
@@ -42,8 +43,8 @@ def facts_of(evidence: Evidence) -> TrialFacts:
         duration_ms=evidence.duration_ms,
         turn_count=len(evidence.turns),
         response_p50_ms=statistics.median(responses) if responses else None,
-        prompt_tokens=usage.get("prompt"),
-        completion_tokens=usage.get("completion"),
+        prompt_tokens=min(usage.get("prompt", 0), MOST_IN_SUM),
+        completion_tokens=min(usage.get("completion", 0), MOST_IN_SUM),
     )
 
 

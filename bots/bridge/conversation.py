@@ -15,6 +15,7 @@ from bots.bridge.theirs.actions import close_calls
 from bots.bridge.theirs.hearing import hear
 from bots.bridge.toolbench import answer_tool_call
 from bots.bridge.wire import Message
+from bots.tokens import token_count
 from scenarios.events import Noted, TurnEnded, TurnStarted, UsageReported
 from scenarios.sides import Side
 
@@ -154,8 +155,11 @@ async def take_message(call: Call, turn: Turn, speaker: Side, message: Message) 
         case "failed" | "closed":
             retry = data.get("is_passing", True) is not False
             raise PartyFailed(str(data.get("kind") or "party_failed")[:60], _text(data), retry=retry, side=speaker)
-        case "error-response":
+        case "error-response" if call.links[speaker].has_sent(message.id):
             raise PartyFailed("party_refused", str(data.get("error"))[:2000], side=speaker)
+        case "error-response" | "server-response":
+            text = f"an answer with the id {message.id[:60]!r}, which nobody waits for, was ignored"
+            call.record(Noted("warning", text, speaker))
         case "error":  # RTVI's own, from any pipecat bot
             if data.get("fatal"):
                 raise PartyFailed("bot_error", str(data.get("error")), side=speaker)
@@ -222,8 +226,8 @@ def _parts(turn: Turn, complete: Mapping[str, Any]) -> dict[str, float]:
 def report_usage(call: Call, side: Side, told: Mapping[str, Any]) -> None:
     """Record the tokens of each model request that a party tells of; what it does not tell is not made up."""
     for request in _requests(told):
-        prompt, completion = request.get("prompt_tokens"), request.get("completion_tokens")
-        if isinstance(prompt, int) and isinstance(completion, int):
+        prompt, completion = (token_count(request.get(f"{name}_tokens")) for name in ("prompt", "completion"))
+        if prompt is not None and completion is not None:
             call.record(UsageReported(side, prompt, completion))
 
 

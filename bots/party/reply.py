@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 from uuid import uuid4
 
+from bots.tokens import token_count
+
 
 class Nonsense(ValueError):
     """An endpoint's answer that is no chat completion."""
@@ -61,8 +63,8 @@ class Reply:
         if error := chunk.get("error"):
             raise Nonsense(f"the stream carried an error: {json.dumps(error)[:300]}")
         if isinstance(usage := chunk.get("usage"), dict):
-            self.prompt_tokens = _count(usage.get("prompt_tokens"))
-            self.completion_tokens = _count(usage.get("completion_tokens"))
+            self.prompt_tokens = token_count(usage.get("prompt_tokens"))
+            self.completion_tokens = token_count(usage.get("completion_tokens"))
         choices = chunk.get("choices")
         if not isinstance(choices, list):
             raise Nonsense(f"a chunk without choices: {json.dumps(chunk)[:80]}")
@@ -98,10 +100,6 @@ def _parse(content: str) -> Any:
         return json.loads(content)
     except (ValueError, RecursionError) as error:
         raise Nonsense(f"a line that is no JSON: {content[:80]!r}") from error
-
-
-def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and value >= 0 else None
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -61,6 +61,15 @@ async def test_one_request_brings_all_rulings_with_checked_quotes_and_costs() ->
     assert [message["role"] for message in request["messages"]] == ["system", "user"]
 
 
+@pytest.mark.parametrize("prompt", [-5, 10**12, "120", 1.5, True, None, [1], {"n": 1}])
+async def test_a_ruling_is_not_lost_by_a_count_of_tokens_that_is_none(prompt: Any) -> None:
+    """A negative count, or one that no column holds, would keep the whole scoring from being stored."""
+    body = json.loads(GOOD.bytes()) | {"usage": {"prompt_tokens": prompt, "completion_tokens": 10}}
+    answer, _ = await ask(Answer(body=json.dumps(body)))
+    assert answer.reply.is_complete
+    assert (answer.tries, answer.prompt_tokens, answer.completion_tokens) == (1, None, 10)
+
+
 async def test_parameters_reach_the_endpoint_and_ours_do_not() -> None:
     _, endpoint = await ask(GOOD, parameters={"seed": 42, "top_k": 5, "timeout_s": 5, "temperature": 0.2})
     (request,) = endpoint.requests

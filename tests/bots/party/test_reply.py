@@ -61,8 +61,9 @@ def test_a_whole_completion_and_content_in_parts() -> None:
 def test_tokens_that_are_not_told_are_unknown() -> None:
     reply = reply_of({"content": "x"})
     assert reply.prompt_tokens is None
-    reply.add({"choices": [], "usage": {"prompt_tokens": "many", "completion_tokens": -1}})
-    assert (reply.prompt_tokens, reply.completion_tokens) == (None, None)
+    for prompt, completion in (("many", -1), (10**12, 10**400), (True, 1.5)):
+        reply.add({"choices": [], "usage": {"prompt_tokens": prompt, "completion_tokens": completion}})
+        assert (reply.prompt_tokens, reply.completion_tokens) == (None, None)
 
 
 def test_comments_and_blank_lines_of_a_stream_are_passed_over() -> None:
