@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from itertools import count
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -48,7 +47,7 @@ class Link:
         self.is_ready = asyncio.Event()  # the bot said ``bot-ready``
         self._max_send = max_send
         self._inbox = inbox
-        self._ids = count(1)
+        self._sent = 0  # the last id that was given to a message
         self._pending: dict[str, asyncio.Future[Message]] = {}
         self._socket: ClientConnection | None = None
         self._reader: asyncio.Task[None] | None = None
@@ -84,6 +83,14 @@ class Link:
             proxy=None if is_loopback else True,
         )
 
+    def _next_id(self) -> str:
+        self._sent += 1
+        return str(self._sent)
+
+    def has_sent(self, id_: str) -> bool:
+        """Return whether a message with this id went out."""
+        return id_.isascii() and id_.isdecimal() and len(id_) < 12 and 1 <= int(id_) <= self._sent
+
     async def greet(self, version: str = RTVI_VERSION) -> None:
         """Send RTVI's ``client-ready``; pipecat's bots answer ``bot-ready`` (see ``is_ready``)."""
         about = {"library": "callboard", "library_version": version}
@@ -102,13 +109,13 @@ class Link:
 
     async def send_message(self, type_: str, data: Mapping[str, Any]) -> str:
         """Send an RTVI message of any type that asks for no answer; return its id. Raises PartyFailed."""
-        id_ = str(next(self._ids))
+        id_ = self._next_id()
         await self._send(type_, data, id_)
         return id_
 
     async def send(self, kind: str, data: Mapping[str, Any]) -> None:
         """Send a ``client-message`` that asks for no answer. Raises PartyFailed."""
-        await self._send("client-message", {"t": kind, "d": data}, str(next(self._ids)))
+        await self._send("client-message", {"t": kind, "d": data}, self._next_id())
 
     async def send_audio(self, pcm: bytes, rate: int) -> None:
         """Let the party hear a piece of mono speech, 16-bit samples. Raises PartyFailed."""
@@ -121,7 +128,7 @@ class Link:
 
     async def ask(self, kind: str, data: Mapping[str, Any], timeout_s: float = ANSWER_S) -> Any:
         """Send a ``client-message`` and return the ``d`` of its answer, whatever it is. Raises PartyFailed."""
-        id_ = str(next(self._ids))
+        id_ = self._next_id()
         answer = self._pending[id_] = asyncio.get_running_loop().create_future()
         try:
             await self._send("client-message", {"t": kind, "d": data}, id_)

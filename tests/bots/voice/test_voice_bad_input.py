@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from bots.bridge.audio.recording import Recording
+from bots.bridge.wire import encode as encode_message
 from bots.party.speech.tones import encode
 from tests.bots.conftest import Stage
 from tests.bots.endpoint import Ask, say
@@ -55,6 +56,28 @@ async def test_an_agent_that_hears_itself_ends_as_a_loop_and_not_at_the_time_lim
     assert held.failure is None, held.failure
     assert (held.end["reason"], held.end["message"]) == ("loop", "the same exchange 3 times in a row")
     assert held.record.said().count(("user", "Hello there.")) == 3
+
+
+@pytest.mark.parametrize("clock", ["lockstep", "realtime"])
+async def test_answers_under_foreign_ids_and_an_unknown_tool_are_noted_and_the_call_goes_on(
+    stage: Stage, clock: str
+) -> None:
+    async def odd(party: FakeVoice, text: str) -> None:
+        await party.socket.send(encode_message("server-response", {"t": "context", "d": {"messages": [1]}}, "foreign"))
+        await party.socket.send(encode_message("error-response", {"error": "No."}, "9999"))
+        await party.tell("tool-call", call_id="c1", name="open_the_safe", arguments={})
+        await party.speak(encode("Thank you, bye."))
+        await party.complete("Thank you, bye.")
+
+    stage.script(agent=[say("Hello!"), say("Goodbye!", Ask("end_conversation"))], caller=[])
+    async with fake_voice(odd) as address:
+        stage.caller = {"address": address, "model": ""}
+        held = await stage.hold(channel="voice", clock=clock, voice=TONES)
+    assert held.failure is None, held.failure
+    assert held.end["reason"] == "end_tool"
+    assert "an answer with the id 'foreign', which nobody waits for, was ignored" in held.record.notes()
+    (returned,) = held.record.of("tool.returned", "user")
+    assert (returned["tool"], returned["ok"]) == ("open_the_safe", False)
 
 
 @pytest.mark.parametrize("clock", ["lockstep", "realtime"])
