@@ -57,8 +57,8 @@ def rescore(run: ImportedRun, trial: ImportedTrial, *, upstream: bool = False) -
     Expected states are made as the file's own tool makes them. ``upstream`` makes the tools behave like tau2's own too,
     known defects included. CannotReplay: there is no task, no domain, or its start cannot be set up.
     """
-    if not (trial.messages or trial.turns or trial.ticks or trial.tool_calls):
-        raise CannotReplay("the file has a verdict and no conversation: there is nothing to run again")
+    if not (trial.messages or trial.ticks or trial.tool_calls):
+        raise CannotReplay("the file keeps no messages and no tool calls: there is nothing to run again")
     task = task_to_replay(run, trial)
     quirks = frozenset(QUIRKS.get(task.domain.name, {})) if upstream else _judged_so(run, trial, task)
     ours = replay(trial, task, quirks)

@@ -78,11 +78,9 @@ def read_bare_simulation(path: Path) -> ImportedRun:
 def _run(source: SourceFile, layout: Format, head: Path, read_trials: Any) -> ImportedRun:
     values = first_values(head, _HEAD)
     remarks: list[Remark] = []
-    if not isinstance(values.get("info"), Mapping):
-        found = type(values["info"]).__name__ if "info" in values else "nothing"
-        remedy = "Export the run again, or import its simulations one by one."
-        raise DamagedFile(head, "info", f"expected an object, found {found}", remedy)
     top = Fields(values, "", remarks)
+    if values.get("info") is None:
+        top.remark("none: domain, models and settings of the run are unknown", "info")
     info = top.under("info")
     environment = info.under("environment_info")
     return ImportedRun(

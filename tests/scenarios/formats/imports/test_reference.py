@@ -9,6 +9,7 @@ from scenarios.formats.imports.comparison import rescore
 from scenarios.formats.imports.detect import open_import
 from scenarios.formats.imports.events import events_of
 from scenarios.formats.imports.records import ImportedRun, ImportedTrial
+from scenarios.formats.imports.tasks import CannotReplay
 from tests.scenarios.formats.imports import folders
 
 
@@ -220,3 +221,14 @@ def test_another_expected_end_explains_another_verdict(tmp_path: Path) -> None:
     assert [(reason.kind, reason.text[:38]) for reason in rescored.reasons] == [
         ("task_version", "the agent's expected database was anot")
     ]
+
+
+@pytest.mark.usefixtures("benchmarks")
+def test_a_call_of_which_only_the_metrics_are_left_is_not_run_again(tmp_path: Path) -> None:
+    metrics = {"metrics.json": folders.reference_call()["metrics.json"], "conversation_log.txt": b""}
+    run = open_import(folders.reference_run(tmp_path, {"tau2_retail__24": metrics}))
+    (trial,) = run.trials()
+
+    assert trial.turns
+    with pytest.raises(CannotReplay, match="no messages and no tool calls"):
+        rescore(run, trial)

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("benchmarks")
 def test_without_a_conversation_nothing_is_run_again(tmp_path: Path) -> None:
     run, (trial,) = imported(tmp_path, results([simulation(messages=[])]))
 
-    with pytest.raises(CannotReplay, match="a verdict and no conversation"):
+    with pytest.raises(CannotReplay, match="no messages and no tool calls"):
         rescore(run, trial)
 
 

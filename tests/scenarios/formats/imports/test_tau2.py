@@ -167,6 +167,20 @@ def test_wrong_types_become_unknown_with_a_remark(tmp_path: Path) -> None:
     assert [remark.place for remark in run.refused] == ["simulations[1]", "simulations[2]"]
 
 
+@pytest.mark.parametrize(
+    ("info", "said"), [(None, "none: domain"), ("gone", "none: domain"), ([], "expected an object")]
+)
+def test_without_its_head_a_run_is_unknown_and_its_calls_are_not(tmp_path: Path, info: Any, said: str) -> None:
+    data: dict[str, Any] = {**results([simulation()]), "info": info}
+    if info == "gone":
+        del data["info"]
+    run, (trial,) = imported(tmp_path, data)
+
+    assert (run.domain_name, run.agent.model, run.num_trials) == (None, None, None)
+    assert (trial.task is not None, trial.verdict.mapped) == (True, "pass")
+    assert [(remark.place, said in remark.text) for remark in run.remarks] == [("info", True)]
+
+
 def test_what_is_no_simulation_is_refused_and_counts_nowhere(tmp_path: Path) -> None:
     run, trials = imported(tmp_path, results([simulation(), {"name": "notes", "a": 1}, {}]))
 
