@@ -80,6 +80,8 @@ def health_notes(spec: ScenarioSpec, gold: Gold) -> list[tuple[str, str]]:
         notes.append(
             ("warning", "Nothing is asserted: no signal that gates has anything to decide. No call is scored.")
         )
+    if health.cannot_start:
+        notes.append(("warning", f"The call cannot start: {health.cannot_start}. No call of it can be held."))
     for position in health.failing_writes:
         tool = spec.gold_actions[position].tool
         notes.append(

@@ -154,6 +154,7 @@ HEALTH: Mapping[str, str] = {
     "odd": "anything odd",
     "inaction": "passes by inaction",
     "start": "a predicate holds at the start",
+    "broken": "cannot start",
     "write": "a gold write fails",
     "read": "a gold read finds nothing",
     "duplicate": "same as another",

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from scenarios import domains
-from scenarios.domains.base import Domain, Fidelity, ScenarioSpec, Signal, ToolResult
+from scenarios.domains.base import Domain, Fidelity, Refusal, ScenarioSpec, Signal, ToolResult
 from scenarios.domains.environment import Environment
 from scenarios.domains.predicates import evaluate
 from scenarios.sides import Side
@@ -23,6 +23,7 @@ class Health:
     passes_by_inaction: bool  # ... and nothing else would stop a do-nothing agent that exits cleanly
     duplicate_of: str | None  # an earlier scenario with the same caller brief, initialisation and gold
     true_at_start: tuple[int, ...] = ()  # positions of predicates that hold before the first word
+    cannot_start: str = ""  # why the scenario's start cannot be set up: no call of it can be held
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,10 @@ def gold_replay(spec: ScenarioSpec, fidelity: Fidelity = "canonical") -> Gold:
 
 
 def _replay(domain: Domain, spec: ScenarioSpec, fidelity: Fidelity) -> Gold:
-    environment = Environment(domain, spec, fidelity)
+    try:
+        environment = Environment(domain, spec, fidelity)
+    except Refusal as refusal:
+        return _without_start(domain, spec, str(refusal))
     start = {side: database.snapshot() for side, database in environment.databases.items()}
     calls = []
     for action in spec.gold_actions:
@@ -80,7 +84,7 @@ def _replay(domain: Domain, spec: ScenarioSpec, fidelity: Fidelity) -> Gold:
         calls=tuple(calls),
         reference_actions=tuple(environment.actions),
         health=Health(
-            **_failures(domain, calls),
+            *_failures(domain, calls),
             gold_equals_seed=equals_seed,
             passes_by_inaction=_passes_by_inaction(spec, held, environment.actions, equals_seed),
             duplicate_of=_duplicate_of(domain, spec),
@@ -91,13 +95,33 @@ def _replay(domain: Domain, spec: ScenarioSpec, fidelity: Fidelity) -> Gold:
     )
 
 
-def _failures(domain: Domain, calls: list[ToolResult]) -> dict[str, tuple[int, ...]]:
+def _without_start(domain: Domain, spec: ScenarioSpec, reason: str) -> Gold:
+    """Return what is known of a scenario whose start cannot be set up: nothing but the untouched databases."""
+    seeds = {side: Overlay(seed) for side, seed in domain.seeds(spec).items()}
+    hashes = {side: database.hash for side, database in seeds.items()}
+    answer = {"status": "error", "error_type": "cannot_start", "message": reason}
+    return Gold(
+        databases=seeds,
+        start_hashes=hashes,
+        expected_hashes=hashes,
+        calls=tuple(
+            ToolResult(action.tool, action.side, ok=False, value=None, for_model=answer, error="cannot_start")
+            for action in spec.gold_actions
+        ),
+        reference_actions=(),
+        health=Health((), (), False, False, _duplicate_of(domain, spec), cannot_start=reason),
+        start_databases=seeds,
+    )
+
+
+def _failures(domain: Domain, calls: list[ToolResult]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the positions of the reads and of the writes that failed."""
     writes = {tool.model_name() for side in ("agent", "user") for tool in domain.tools(side) if tool.kind == "write"}
     failed = [(position, call.tool in writes) for position, call in enumerate(calls) if not call.ok]
-    return {
-        "failing_reads": tuple(position for position, is_write in failed if not is_write),
-        "failing_writes": tuple(position for position, is_write in failed if is_write),
-    }
+    return (
+        tuple(position for position, is_write in failed if not is_write),
+        tuple(position for position, is_write in failed if is_write),
+    )
 
 
 def _passes_by_inaction(

@@ -41,6 +41,8 @@ def _has(effect: Effect) -> _Is:
 FINDINGS: Mapping[str, _Is] = {
     "inaction": lambda row, strictness: bool(getattr(row, INACTION[strictness])),
     "start": lambda row, _: bool(row.health["true_at_start"]),
+    # Rows that were written before this was looked for lack it.
+    "broken": lambda row, _: bool(row.health.get("cannot_start")),
     "write": lambda row, _: bool(row.health["failing_writes"]),
     "read": lambda row, _: bool(row.health["failing_reads"]),
     "duplicate": lambda row, _: bool(row.health["duplicate_of"]),

@@ -41,7 +41,7 @@ class Environment:
         self._tools = {side: {tool.model_name(): tool for tool in domain.tools(side)} for side in SIDES}
         # The agent's steps first, each side's in their order.
         for action in sorted(spec.init_actions, key=lambda action: action.side == "user"):
-            self.initialize(action)
+            self._begin(action)
         # What the first synchronisation changed; part of the start, so no event of a call holds it.
         self.start_sync = self.sync()
 
@@ -101,6 +101,17 @@ class Environment:
         """Return a side's tool by its model name or class name."""
         tools = self._tools[side]
         return tools.get(name) or next((tool for tool in tools.values() if type(tool).__name__ == name), None)
+
+    def _begin(self, action: InitAction) -> None:
+        try:
+            self.initialize(action)
+        except Refusal as refusal:
+            if action.func_name in refusal.message:
+                raise
+            raise Refusal(refusal.kind, f"{action.func_name}: {refusal.message}") from refusal
+        except Exception as error:  # a domain's code, on arguments that a file brought
+            text = f"{action.func_name} fails with {type(error).__name__}: {error}"
+            raise Refusal("initialisation_failed", text) from error
 
     def _context(self, side: Side) -> ToolContext:
         database = self.databases.get(side) or Overlay(Seed({}))

@@ -8,7 +8,7 @@ from django.db import models
 def no_findings() -> dict[str, Any]:
     """Return the health of a scenario about which nothing is odd."""
     lists = ("failing_reads", "failing_writes", "true_at_start", "nothing_written", "known_errors")
-    return {**{name: [] for name in lists}, "gold_equals_seed": False, "duplicate_of": None}
+    return {**{name: [] for name in lists}, "gold_equals_seed": False, "duplicate_of": None, "cannot_start": ""}
 
 
 class Scenario(models.Model):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from scenarios import domains
-from scenarios.domains.base import DbAssertion, GoldAction
+from scenarios.domains.base import DbAssertion, GoldAction, InitAction
 from scenarios.replay import Gold, gold_replay
 from scenarios.state.diff import three_way
 from tests.scenarios.domains.toy import Toy, spec
@@ -85,6 +85,23 @@ def test_both_sides_act_and_are_synced(toy: Toy) -> None:
     assert not gold.health.gold_equals_seed
     written = [[(change["side"], change["path"][-1]) for change in call.changes] for call in gold.calls]
     assert written == [[("agent", "value"), ("agent", 0), ("user", "colour")], [("user", "is_on")]]
+
+
+@pytest.mark.parametrize(
+    ("step", "said"),
+    [
+        (InitAction("nonsense", {}, "agent"), "toy has no initialisation function 'nonsense'"),
+        (InitAction("set", {"counter": "Z", "value": 1}, "agent"), "set fails with KeyError: 'Z'"),
+        (InitAction("set", {"counter": "A", "value": 1}, "robot"), "set names the side 'robot'"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_scenario_that_cannot_start_says_so_and_passes_nobody(toy: Toy, step: InitAction, said: str) -> None:
+    gold = gold_replay(spec("broken", init_actions=(step,), gold_actions=WRITE, db_assertions=(DARK,)))
+    assert said in gold.health.cannot_start
+    assert not gold.health.passes_by_inaction
+    assert (gold.health.true_at_start, gold.health.failing_writes, gold.reference_actions) == ((), (), ())
+    assert [(call.ok, call.error) for call in gold.calls] == [(False, "cannot_start")]
+    assert gold.databases["agent"].hash == toy.seeds(spec("1"))["agent"].hash
 
 
 def test_an_unknown_gold_tool_is_a_failing_call(toy: Toy) -> None:

@@ -36,6 +36,7 @@ def odd(name: str = "toy__1", **health: Any) -> Scenario:
     ("finding", "health"),
     [
         ("start", {"true_at_start": [0]}),
+        ("broken", {"cannot_start": "there is no step 'x'"}),
         ("write", {"failing_writes": [2]}),
         ("read", {"failing_reads": [1]}),
         ("duplicate", {"duplicate_of": "toy__0"}),

@@ -84,3 +84,8 @@ def test_steps_of_the_agents_side_come_first_and_the_sync_last() -> None:
     call = world(step("turn_data_off"), step("set_data_usage", "agent", **LINE, data_used_gb=1))
     assert device(call)["data_enabled"] is False
     assert record(call, "L1002")["data_used_gb"] == 1.0
+
+
+def test_a_start_that_cannot_be_set_up_names_its_step() -> None:
+    with pytest.raises(Refusal, match="^enable_roaming: Customer C1001 has no line L1004"):
+        world(step("enable_roaming", "agent", customer_id="C1001", line_id="L1004"))
