@@ -191,3 +191,14 @@ def test_every_setting_that_is_read_from_the_environment_is_in_the_readme() -> N
 
     assert read
     assert read - documented == set()
+
+
+def test_every_attribute_that_a_script_reads_is_written_somewhere() -> None:
+    """One that looks unused in the templates may be ``dataset.name`` of a script."""
+    scripts = "\n".join(path.read_text() for path in sorted((ROOT / "static" / "js").glob("*.js")))
+    pages = "\n".join(path.read_text() for path in templates())
+    read = set(re.findall(r"dataset\??\.(\w+)", scripts)) | set(re.findall(r'"(\w+)" in \([^)]*dataset', scripts))
+    written = set(re.findall(r"dataset\.(\w+) = ", scripts))
+    on_pages = {key for key in read if " data-" + re.sub("([A-Z])", r"-\1", key).lower() in pages}
+    assert len(read) > 15
+    assert read - written - on_pages == set()

@@ -139,8 +139,6 @@ function watchKeys() {
       showAges();
     }
     if (message.type === "counts") {
-      for (const place of root.querySelectorAll("[data-count]")) place.textContent = message.counts[place.dataset.count] ?? 0;
-      for (const place of root.querySelectorAll("[data-ended]")) place.textContent = message.ended;
       if (message.ended === message.total) state("ended", "every call has ended");
       else state("live", "live");
     }
