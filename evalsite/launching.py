@@ -2,6 +2,7 @@
 
 import shlex
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from scenarios.launch import FrozenProfile, Limits, RunConfig, check_conditions,
 from scenarios.models import Profile, Run, Scenario
 from scenarios.scoring.config import STRICTNESSES
 from scenarios.selection import BadSelection, Selection
+from scenarios.speech_services import missing_for_local_speech
 
 if TYPE_CHECKING:
     ProfileChoice = forms.ModelChoiceField[Profile]
@@ -187,6 +189,7 @@ class Prospect:
     at_once: int
     known: Foresight
     voice: voice_capacity.Limit | None = None  # of this machine, for a voice run
+    missing: Sequence[str] = ()  # packages of the speech that the run asks for; workers elsewhere may have them
 
     @property
     def duration_s(self) -> float | None:
@@ -231,7 +234,14 @@ def prospect(config: RunConfig) -> Prospect:
         at_once=min(calls, places, kept_limits(config).concurrency or places),
         known=foresee(config),
         voice=voice_capacity.limit(config.clock) if config.clock else None,
+        missing=missing_for_local_speech() if _speaks_here(config) else (),
     )
+
+
+def _speaks_here(config: RunConfig) -> bool:
+    """Return whether a side of ours speaks with this machine's own models."""
+    sides = [] if config.voice is None else [(config.agent, config.voice.agent), (config.caller, config.voice.caller)]
+    return any(speech.service == "local" and not (party and party.address) for party, speech in sides)
 
 
 def command_line(form: LaunchForm) -> str:

@@ -8,6 +8,7 @@ import pytest
 from django.core.management.base import CommandError
 from django.test import Client
 
+from evalsite import launching
 from evalsite.management.commands import evaluate
 from scenarios.launch import launch
 from scenarios.models import Run
@@ -40,6 +41,18 @@ def test_voice_calls_at_once_are_what_the_machine_bears_unless_the_run_says(laun
     for clock, said, expected in (("lockstep", "", 5), ("realtime", "", 2), ("realtime", "7", 7)):
         launcher.post("/runs/new", form(**{**SPOKEN, "clock": clock, "concurrency": said, "launch_key": clock + said}))
         assert Run.objects.latest("pk").config["limits"]["concurrency"] == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "is_said"),
+    [({}, True), ({"agent_speech": "tones"}, False), ({"channel": "text"}, False)],
+)
+def test_speech_that_is_not_installed_is_said_before_the_launch(
+    launcher: Client, monkeypatch: pytest.MonkeyPatch, change: dict[str, str], is_said: bool
+) -> None:
+    monkeypatch.setattr(launching, "missing_for_local_speech", lambda: ["faster_whisper", "piper"])
+    summary = launcher.post("/runs/new/summary/", form(**{**SPOKEN, **change})).content.decode()
+    assert ("Speech is not installed on this machine (faster_whisper, piper)" in summary) is is_said
 
 
 def test_a_pace_is_refused_beside_its_field(launcher: Client) -> None:
