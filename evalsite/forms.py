@@ -89,7 +89,8 @@ class ProfileForm(ProfileModelForm):
     def clean(self) -> dict[str, Any]:
         """Check that both prices are given or none; everything else is the model's own rule."""
         data = super().clean() or {}
-        if (data.get("prompt_price") is None) != (data.get("completion_price") is None):
+        is_read = not {"prompt_price", "completion_price"} & self.errors.keys()
+        if is_read and (data.get("prompt_price") is None) != (data.get("completion_price") is None):
             self.add_error("completion_price", "Give both prices or none; half a price cannot be summed.")
         return data
 

@@ -37,3 +37,8 @@ def test_numbers_are_numbers() -> None:
     form = Typed(QueryDict("whole=12&money=0.5"))
     assert form.is_valid()
     assert form.cleaned_data == {"whole": 12, "money": 0.5}
+
+
+def test_a_price_that_is_no_number_has_one_reason() -> None:
+    form = ProfileForm(QueryDict("slug=a&prompt_price=1&completion_price=abc"))
+    assert form.errors["completion_price"] == ["Enter a number."]
