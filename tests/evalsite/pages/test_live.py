@@ -40,6 +40,12 @@ def test_a_tile_of_the_page_is_the_tile_of_the_stream(page: Client) -> None:
     assert "<img src=x" not in html
 
 
+def test_calls_of_two_runs_with_one_title_are_told_apart(page: Client) -> None:
+    runs = [make_run(1, outcomes=["running"], title="Nightly") for _ in range(2)]
+    html = page.get("/live/").content.decode()
+    assert all(f"#{run.pk} · Nightly" in html for run in runs)
+
+
 def test_few_queries_for_many_calls(page: Client, django_assert_max_num_queries: type) -> None:
     run = make_run(40, outcomes=["running"])
     for trial in run.trials.all():
