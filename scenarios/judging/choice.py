@@ -164,6 +164,8 @@ def check_runs(choice: Choice) -> None:
             raise ValueError(f"the calls of run {run} were held elsewhere and imported: they have no rulings of ours")
     if choice.trial is not None and not Trial.objects.filter(pk=choice.trial).exists():
         raise ValueError(f"there is no call {choice.trial}")
+    if choice.claim is not None and choice.trial is not None and not 1 <= choice.claim <= max(choice.claim_count, 1):
+        raise ValueError(f"the call has no claim {choice.claim}: its claims are 1 to {choice.claim_count}")
 
 
 def _mixed(batch: JudgeBatch, calls: list[BatchItem]) -> list[BatchItem]:

@@ -131,6 +131,7 @@ function watchCall() {
       document.getElementById("event-count").textContent = feed.last;
       if (follow && !isReviewed) toEnd();
       else showUnseen();
+      if (isReviewed) reviewed(); // what is noted of a call that has ended: another scoring, a ruling that counts
       showAges();
     } else if (message.type === "state") (isReviewed ? showReview : showState)(message, feed, line);
     else if (message.type === "gone") line.stop("gone", "this call was deleted");
@@ -179,11 +180,15 @@ document.addEventListener("htmx:afterSwap", () => {
 function showReview(message) {
   if (!message.ended || Number(root.dataset.reviewed) === message.reviewed) return;
   root.dataset.reviewed = message.reviewed;
+  reviewed();
+}
+
+function reviewed() {
   const place = document.getElementById("refresh");
   const isAtFault = document.querySelector("#fault [open]") !== null;
   place.setAttribute("hx-select-oob", isAtFault ? "#head" : "#head,#fault");
   htmx.trigger(place, "call-reviewed");
-  announce("A ruling on a claim of this call has come.");
+  announce("The rulings on this call have changed.");
 }
 
 // Reading a call: links between the columns, filters and tabs in the address, keys.

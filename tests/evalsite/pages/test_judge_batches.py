@@ -146,6 +146,9 @@ def test_one_claim_is_asked_about_with_its_call(site: Client, run: Run, woken: l
     assert "You asked about claim 1 alone." in before, "before it costs anything"
     assert f"saving stores all {trial.scenario.claim_count} rulings" in before
     assert "alone" not in text_of(site, f"/judges/again/?trial={trial.pk}")
+    beyond = site.get(f"/judges/again/?trial={trial.pk}&claim=99")
+    assert beyond.status_code == 422
+    assert "the call has no claim 99: its claims are 1 to" in beyond.content.decode()
     batch = begin(site, trial=str(trial.pk), claim="1")
     assert (batch.filter, batch.run) == ({"trial": trial.pk, "claim": 1}, run)
     end(batch)
