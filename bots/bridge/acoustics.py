@@ -4,22 +4,28 @@ All of it is seeded: the same settings, seed and audio give the same bytes, howe
 never changes, so that times on the record stay true. Audio is 16-bit mono; a chunk of 20 ms costs well under 1 ms.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Protocol, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bots.bridge.disturbances import (
+    PACKET_MS,
+    Bursts,
+    BurstStage,
+    Drift,
+    DriftingLevel,
+    MuffledStage,
+    Muffling,
+    SpeechLevel,
+)
 from bots.bridge.noise import NOISES, Noise, noise_loop
 
 Concealment = Literal["silence", "repeat"]
-PACKET_MS = 20
 _FULL = 32768.0
 _MU = 255.0
-# ITU-T P.56 active level of speech on a line, in dB below full scale: what noise is set against before anyone speaks.
-_NOMINAL_DBFS = -26.0
-_ACTIVE_DBFS = -45.0
 _BAND_HZ = (300.0, 3400.0)
 _TELEPHONE_RATE = 8000
 # A recording of the benchmark by a word in its name, and the noise of ours that is nearest to it.
@@ -42,6 +48,10 @@ class Acoustics:
     loss_rate: float = 0.0  # share of packets lost, 0 to 1
     loss_burst_ms: float = PACKET_MS  # mean length of a loss; one packet: losses are independent
     concealment: Concealment = "silence"
+    # What only a persona's setting has.
+    drift: Drift | None = None
+    bursts: Bursts | None = None
+    muffling: Muffling | None = None
     not_simulated: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
@@ -60,7 +70,17 @@ class Acoustics:
     @property
     def is_clean(self) -> bool:
         """Return whether audio passes unchanged."""
-        return not (self.telephone or self.noise or self.loss_rate)
+        return not (self.telephone or self.noise or self.loss_rate or self.bursts or self.muffling)
+
+    @property
+    def more(self) -> str:
+        """Return in words what only a persona's setting has, "" for nothing."""
+        words = [
+            f"noise that drifts by {self.drift.db:g} dB" if self.drift else "",
+            f"other sounds, {self.bursts.per_minute:g} a minute" if self.bursts else "",
+            f"{self.muffling.chance:.0%} of stretches of speech muffled for a moment" if self.muffling else "",
+        ]
+        return ", ".join(filter(None, words))
 
     @classmethod
     def from_voice_config(cls, config: Mapping[str, Any]) -> Self:
@@ -72,10 +92,8 @@ class Acoustics:
         speech = _part(config, "speech_effects_config")
         drops = bool(channel.get("enable_frame_drops"))
         skipped = {
-            "burst noise": bool(source.get("enable_burst_noise")),
-            "dynamic muffling": bool(speech.get("enable_dynamic_muffling")),
-            "drift of the noise level": bool(source.get("enable_background_noise"))
-            and bool(source.get("noise_snr_drift_db")),
+            "vocal tics": bool(speech.get("enable_vocal_tics")),
+            f"the voice of {config.get('persona_name')}": bool(config.get("persona_name")),
         }
         return cls(
             telephone=bool(config.get("telephony_enabled")),
@@ -83,6 +101,9 @@ class Acoustics:
             snr_db=float(source.get("noise_snr_db", 15.0)),
             loss_rate=float(channel.get("frame_drop_rate", 0.0)) if drops else 0.0,
             loss_burst_ms=float(channel.get("frame_drop_duration_ms", PACKET_MS)) if drops else PACKET_MS,
+            drift=_drift(source),
+            bursts=_bursts(source, config.get("burst_noise_files")),
+            muffling=_muffling(speech),
             not_simulated=tuple(name for name, is_set in skipped.items() if is_set),
         )
 
@@ -92,6 +113,34 @@ def _part(config: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     if not isinstance(part, Mapping):
         raise ValueError(f"{name} of a voice setting is {type(part).__name__}, not an object")
     return part
+
+
+def _drift(source: Mapping[str, Any]) -> Drift | None:
+    db = float(source.get("noise_snr_drift_db") or 0)
+    is_set = bool(source.get("enable_background_noise")) and db > 0
+    return Drift(db, float(source.get("noise_variation_speed", 0.5))) if is_set else None
+
+
+def _bursts(source: Mapping[str, Any], files: object) -> Bursts | None:
+    per_minute = float(source.get("burst_noise_events_per_minute") or 0)
+    sounds = tuple(map(str, files)) if isinstance(files, list) else ()
+    if not source.get("enable_burst_noise") or not per_minute or not sounds:
+        return None
+    low, high = source.get("burst_snr_range_db") or (-5.0, 10.0)
+    return Bursts(per_minute, (float(low), float(high)), sounds)
+
+
+def _muffling(speech: Mapping[str, Any]) -> Muffling | None:
+    chance = float(speech.get("muffle_probability") or 0)
+    if not speech.get("enable_dynamic_muffling") or not chance:
+        return None
+    return Muffling(
+        chance=chance,
+        segments=int(speech.get("muffle_segment_count", 1)),
+        segment_ms=float(speech.get("muffle_segment_duration_ms", 500)),
+        cutoff_hz=float(speech.get("muffle_cutoff_freq", 1500.0)),
+        transition_ms=float(speech.get("muffle_transition_ms", 100)),
+    )
 
 
 def _nearest(recording: object) -> Noise:
@@ -107,8 +156,14 @@ class Line:
         if rate < _TELEPHONE_RATE or rate > 48_000:
             raise ValueError(f"audio of {rate} Hz: resample it to 8000 to 48000 Hz first")
         self._stages: list[_Stage] = []
+        if acoustics.muffling is not None:
+            self._stages.append(MuffledStage(acoustics.muffling, rate, seed))
+        around: list[_Stage] = []
         if acoustics.noise is not None:
-            self._stages.append(_Background(acoustics.noise, acoustics.snr_db, rate, seed))
+            around.append(_Background(acoustics, acoustics.noise, rate, seed))
+        if acoustics.bursts is not None:
+            around.append(BurstStage(acoustics.bursts, rate, seed))
+        self._stages += [_Beside(around)] if len(around) > 1 else around
         if acoustics.telephone:
             self._stages.append(_Telephone(rate))
         if acoustics.loss_rate:
@@ -126,14 +181,27 @@ class Line:
         return np.clip(np.rint(samples * _FULL), -32768, 32767).astype("<i2").tobytes()
 
 
-class _Stage:
+class _Stage(Protocol):
     """One thing that a line does to audio."""
 
     def carry(self, samples: Samples) -> Samples:
-        raise NotImplementedError
+        """Return as many samples."""
 
 
-class _Telephone(_Stage):
+class _Beside:
+    """Stages that each add to the same speech: what one adds is no speech to the other."""
+
+    def __init__(self, stages: Sequence[_Stage]) -> None:
+        self._stages = stages
+
+    def carry(self, samples: Samples) -> Samples:
+        out = samples.copy()
+        for stage in self._stages:
+            out += stage.carry(samples) - samples
+        return out
+
+
+class _Telephone:
     """300 to 3400 Hz, 8000 values a second, each in one of the 256 steps of G.711 mu-law."""
 
     def __init__(self, rate: int) -> None:
@@ -176,47 +244,28 @@ def _mu_law(samples: Samples) -> Samples:
     return opened
 
 
-class _Background(_Stage):
+class _Background:
     """Noise below speech by a given ratio; it goes on while nobody speaks, at the level of the speech before."""
 
-    def __init__(self, kind: Noise, snr_db: float, rate: int, seed: int) -> None:
+    def __init__(self, acoustics: Acoustics, kind: Noise, rate: int, seed: int) -> None:
         self._loop = noise_loop(kind, rate, seed)
         self._place = int(np.random.default_rng([seed, 11]).integers(len(self._loop)))
-        self._ratio = 10 ** (-snr_db / 20)
-        self._packet = rate * PACKET_MS // 1000
-        self._level = 10 ** (_NOMINAL_DBFS / 20)
-        self._energy, self._count = 0.0, 0
-        self._speech_energy, self._speech_packets = 0.0, 0
+        self._ratio = 10 ** (-acoustics.snr_db / 20)
+        self._drift = DriftingLevel(acoustics.drift, seed)
+        self._speech = SpeechLevel(rate)
 
     def carry(self, samples: Samples) -> Samples:
         out = np.empty_like(samples)
-        done = 0
-        while done < len(samples):
-            size = min(self._packet - self._count, len(samples) - done)
-            piece = samples[done : done + size]
+        for here in self._speech.pieces(samples):
+            size = here.stop - here.start
             noise = self._loop.take(range(self._place, self._place + size), mode="wrap")
-            out[done : done + size] = piece + noise * self._level * self._ratio
+            factor = self._speech.level * self._ratio * self._drift.at(self._speech.packets)
+            out[here] = samples[here] + noise * factor
             self._place = (self._place + size) % len(self._loop)
-            self._hear(piece)
-            done += size
         return out
 
-    def _hear(self, piece: Samples) -> None:
-        """Follow the level of speech, a packet at a time, so that chunking makes no difference."""
-        # Added in order, one after the other: a sum of parts would round otherwise.
-        self._energy = float(np.cumsum(np.concatenate(([self._energy], piece * piece)))[-1])
-        self._count += len(piece)
-        if self._count < self._packet:
-            return
-        mean = self._energy / self._packet
-        if mean > 10 ** (_ACTIVE_DBFS / 10):
-            self._speech_energy += mean
-            self._speech_packets += 1
-            self._level = float(np.sqrt(self._speech_energy / self._speech_packets))
-        self._energy, self._count = 0.0, 0
 
-
-class _Loss(_Stage):
+class _Loss:
     """Packets that do not arrive: independent, or in bursts (two states, Gilbert 1960)."""
 
     def __init__(self, acoustics: Acoustics, rate: int, seed: int) -> None:

@@ -31,7 +31,8 @@ class CallConditions:
     def __str__(self) -> str:
         """Return what the record says of them."""
         values = {name: getattr(self.acoustics, name) for name in LineChoice.model_fields}
-        told = f"the agent hears the caller over a line that is: {LineChoice(**values)} (seed {self.seed})"
+        line = ", ".join(filter(None, (str(LineChoice(**values)), self.acoustics.more)))
+        told = f"the agent hears the caller over a line that is: {line} (seed {self.seed})"
         told += f"; by persona setting {self.persona}" if self.persona else ""
         skipped = self.acoustics.not_simulated
         return told + (f"; not simulated of it: {', '.join(skipped)}" if skipped else "")

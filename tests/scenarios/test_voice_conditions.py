@@ -86,7 +86,7 @@ def test_a_personas_setting_is_the_scenarios_own() -> None:
     assert (regular.acoustics.noise, regular.acoustics.telephone, regular.acoustics.loss_rate) == ("babble", True, 0.02)
     assert regular.behaviour is not None
     assert regular.behaviour.interruption_chance > 0
-    assert "not simulated of it: burst noise" in str(regular)
+    assert "not simulated of it: vocal tics, the voice of arjun_roy" in str(regular)
     control = conditions_of(Conditions(persona="control"), domain, scenario, 1)
     assert (control.behaviour, control.acoustics.noise, control.acoustics.telephone) == (None, None, True)
 

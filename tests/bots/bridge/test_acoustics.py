@@ -8,13 +8,24 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bots.bridge.acoustics import PACKET_MS, Acoustics, Line
+from bots.bridge.acoustics import Acoustics, Line
+from bots.bridge.disturbances import PACKET_MS, Bursts, Drift, Muffling, burst
 from bots.bridge.noise import NOISES, Noise, noise_loop
 from scenarios.domains.data import data_root
 
 RATE = 16_000
 PACKET = RATE * PACKET_MS // 1000
-EVERYTHING = Acoustics(telephone=True, noise="babble", snr_db=10, loss_rate=0.1, loss_burst_ms=60, concealment="repeat")
+EVERYTHING = Acoustics(
+    telephone=True,
+    noise="babble",
+    snr_db=10,
+    loss_rate=0.1,
+    loss_burst_ms=60,
+    concealment="repeat",
+    drift=Drift(3, 0.5),
+    bursts=Bursts(60, (-5, 10), ("dog_bark.wav", "ringing_phone.wav")),
+    muffling=Muffling(1, 2, 500, 1500, 100),
+)
 Samples = NDArray[np.float64]
 
 
@@ -94,6 +105,55 @@ def test_noise_goes_on_in_silence_and_does_not_count_as_speech() -> None:
     later = rms(samples(line.carry(bytes(RATE * 20))))
     assert 0 < before < after
     assert later == pytest.approx(after, rel=0.2)
+
+
+def test_a_noise_that_drifts_wanders_around_its_level_and_no_further() -> None:
+    speech = tone(500, 60.0, level=0.2)
+    heard = samples(carried(Acoustics(noise="pink", snr_db=20, drift=Drift(3, 0.5)), speech))
+    still = samples(carried(Acoustics(noise="pink", snr_db=20), speech))
+    added, steady = ((one - samples(speech))[RATE:].reshape(-1, RATE // 10) for one in (heard, still))
+    drift = 10 * np.log10(np.mean(added**2, axis=1) / np.mean(steady**2, axis=1))
+    assert -3.1 <= drift.min() < -1.5
+    assert 1.5 < drift.max() <= 3.1
+    assert abs(float(np.mean(drift))) < 0.5
+
+
+def test_other_sounds_come_by_chance_at_a_ratio_to_speech_and_silence_between_them_is_clean() -> None:
+    speech = tone(500, 120.0, level=0.2)
+    bursts = Bursts(10, (0, 0), ("car_horn.wav",))
+    added = samples(carried(Acoustics(bursts=bursts), speech)) - samples(speech)
+    loud = np.abs(added.reshape(-1, PACKET)).max(axis=1) > 0
+    starts = int(np.count_nonzero(loud[1:] & ~loud[:-1]))
+    assert 8 <= starts <= 28  # twenty are expected, and one waits until another has ended
+    assert loud.sum() == starts * 40  # 0.8 s each
+    sounding = added[np.repeat(loud, PACKET)]
+    assert 20 * np.log10(rms(samples(speech)) / rms(sounding)) == pytest.approx(0, abs=0.7)
+
+
+@pytest.mark.parametrize("name", ["ringing_phone", "dog_bark", "car_horn", "siren", "engine_idling", "thunder"])
+def test_a_sound_is_level_short_and_in_the_band_of_a_telephone(name: str) -> None:
+    sound = burst(name, 8000, np.random.default_rng(1))
+    assert rms(sound) == pytest.approx(1.0)
+    assert len(sound) <= 3 * 8000
+    power = np.abs(np.fft.rfft(sound)) ** 2
+    assert power[round(300 * len(power) / 4000) :].sum() / power.sum() > 0.05
+
+
+def test_a_muffled_moment_has_no_high_sound_and_all_else_is_untouched() -> None:
+    pause = bytes(RATE * 2)
+    speech = tone(3000, 4.0)
+    muffling = Muffling(1.0, 1, 500, 1500, 100)
+    once = samples(carried(Acoustics(muffling=muffling), pause + speech))
+    whole = rms(samples(speech))
+    levels = np.array([rms(piece) / whole for piece in once[RATE:].reshape(-1, PACKET)])
+    assert 15 <= int(np.count_nonzero(levels < 0.2)) <= 25  # 400 of 500 ms, with a filter's skirts
+    assert int(np.count_nonzero(levels > 0.99)) >= 200 - 27
+    assert carried(Acoustics(muffling=Muffling(0.0001, 1, 500, 1500, 100)), pause + speech) == pause + speech
+    # Each stretch of speech is judged anew, one that goes on is not.
+    stretches = samples(carried(Acoustics(muffling=muffling), (speech + pause) * 2))
+    dull = np.array([rms(piece) for piece in stretches.reshape(-1, PACKET)]) < 0.02
+    spoken = np.array([rms(piece) > 0.05 for piece in samples((speech + pause) * 2).reshape(-1, PACKET)])
+    assert 30 <= int(np.count_nonzero(dull & spoken)) <= 50
 
 
 @pytest.mark.parametrize("kind", NOISES)
@@ -190,18 +250,44 @@ def test_a_persona_setting_becomes_a_line() -> None:
             "enable_background_noise": True,
             "noise_snr_db": 15.0,
             "noise_snr_drift_db": 3.0,
+            "noise_variation_speed": 0.5,
             "enable_burst_noise": True,
+            "burst_noise_events_per_minute": 1.0,
+            "burst_snr_range_db": [-5.0, 10.0],
         },
         "channel_effects_config": {
             "enable_frame_drops": True,
             "frame_drop_rate": 0.02,
             "frame_drop_duration_ms": 150,
         },
-        "speech_effects_config": {"enable_dynamic_muffling": True},
+        "speech_effects_config": {
+            "enable_dynamic_muffling": True,
+            "muffle_probability": 0.2,
+            "muffle_segment_count": 1,
+            "muffle_segment_duration_ms": 500,
+            "muffle_cutoff_freq": 1500.0,
+            "muffle_transition_ms": 100,
+            "enable_vocal_tics": True,
+        },
+        "persona_name": "arjun_roy",
+        "burst_noise_files": ["car_horn.wav", "siren.wav"],
     }
     line = Acoustics.from_voice_config(config)
-    assert line == Acoustics(telephone=True, noise="street", snr_db=15.0, loss_rate=0.02, loss_burst_ms=150)
-    assert line.not_simulated == ("burst noise", "dynamic muffling", "drift of the noise level")
+    assert line == Acoustics(
+        telephone=True,
+        noise="street",
+        snr_db=15.0,
+        loss_rate=0.02,
+        loss_burst_ms=150,
+        drift=Drift(3.0, 0.5),
+        bursts=Bursts(1.0, (-5.0, 10.0), ("car_horn.wav", "siren.wav")),
+        muffling=Muffling(0.2, 1, 500, 1500, 100),
+    )
+    assert (
+        line.more
+        == "noise that drifts by 3 dB, other sounds, 1 a minute, 20% of stretches of speech muffled for a moment"
+    )
+    assert line.not_simulated == ("vocal tics", "the voice of arjun_roy")
     assert Acoustics.from_voice_config({}).is_clean
     with pytest.raises(ValueError, match="source_effects_config of a voice setting is list"):
         Acoustics.from_voice_config({"source_effects_config": [1]})
