@@ -1,11 +1,16 @@
 """Error pages: what happened, to what, and what to do."""
 
+import re
+
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template import loader
 
 from evalsite.access import ROLE_RIGHTS, ROLES, role_of
+
+# What Django calls by the name of a table, where readers have another word.
+_WORDS = {"Trial": "call", "JudgeVersion": "judge", "User": "person"}
 
 
 def _render(request: HttpRequest, status: int, **context: object) -> HttpResponse:
@@ -30,6 +35,9 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """404: nothing is at this address; Http404's own text says what was looked for."""
     reason = exception.args[0] if exception.args and isinstance(exception.args[0], str) else ""
+    if looked_for := re.fullmatch(r"No (\w+) matches the given query\.", reason):
+        kind = _WORDS.get(looked_for[1]) or re.sub(r"(?<!^)(?=[A-Z])", " ", looked_for[1]).lower()
+        reason = f"{request.path[:200]} names no {kind} that there is; it may have been deleted."
     return _render(request, 404, reason=reason)
 
 

@@ -18,6 +18,17 @@ def test_not_found_names_the_address_and_offers_ways_on(client: Client, viewer: 
     assert 'href="/runs/"' in text
 
 
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [("runs/1/trials/nowhere__1/9", "call"), ("judges/99", "judge"), ("review/99", "review queue")],
+)
+def test_not_found_speaks_the_readers_words(client: Client, admin: User, path: str, kind: str) -> None:
+    client.force_login(admin)
+    html = client.get(f"/{path}/").content.decode()
+    assert f"/{path}/ names no {kind} that there is" in html
+    assert "given query" not in html
+
+
 def test_strangers_see_the_error_page_but_no_navigation(client: Client) -> None:
     text = client.get("/no/such/page/").content.decode()
     assert "Nothing is at this address" in text
