@@ -24,11 +24,6 @@ class Disagreement:
     reviews: tuple[Review, ...]
     is_settled: bool
 
-    @property
-    def among_people(self) -> bool:
-        """Return whether reviewers differ among themselves."""
-        return len({review.ruling for review in self.reviews if review.stage != Review.Stage.ADJUDICATION}) > 1
-
 
 def disagreements(verdicts: QuerySet[Verdict] | None = None, *, settled: bool = False) -> list[Disagreement]:
     """Return what waits for an adjudicator, oldest first; with ``settled`` also what one has ruled on."""

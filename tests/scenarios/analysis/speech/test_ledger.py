@@ -1,28 +1,23 @@
-"""The latency ledger: parts and residual make the response, whatever marks are missing, overlap or run backwards."""
+"""The latency ledger: parts and residual make the response, whatever parts are missing, or come to more than it."""
 
 import math
 import random
-from dataclasses import replace
-from typing import Any
 
 import pytest
 
-from scenarios.analysis.speech.ledger import PARTS, Ledger, TurnMarks, balance, summarize
+from scenarios.analysis.speech.ledger import PARTS, Ledger, Part, summarize
 
-FULL = TurnMarks(
-    user_speech_end=1000.0,
-    vad_stop=1800.0,
-    stt_final=2000.0,
-    model=((2010.0, 2300.0), (2500.0, 2700.0)),
-    tools=((2300.0, 2490.0),),
-    tts_start=2710.0,
-    tts_first_audio=2900.0,
-    first_audio=2950.0,
-)
+PARTS_OF_FULL: dict[Part, float] = {
+    "endpointing": 800.0,
+    "stt": 200.0,
+    "model": 490.0,
+    "tools": 190.0,
+    "tts": 190.0,
+    "transport": 50.0,
+}
 
-
-def with_marks(**marks: Any) -> TurnMarks:
-    return replace(FULL, **marks)
+# As events hold them: names that are any text.
+FULL: dict[str, float] = {str(part): ms for part, ms in PARTS_OF_FULL.items()}
 
 
 def balances(ledger: Ledger) -> bool:
@@ -31,114 +26,44 @@ def balances(ledger: Ledger) -> bool:
 
 
 def test_a_response_is_split_and_what_is_left_is_the_residual() -> None:
-    ledger = balance(FULL)
-    assert ledger.response_ms == 1950.0
-    assert ledger.parts == {
-        "endpointing": 800.0,
-        "stt": 200.0,
-        "model": 490.0,
-        "tools": 190.0,
-        "tts": 190.0,
-        "transport": 50.0,
-    }
-    assert ledger.residual_ms == 30.0
-    assert ledger.remarks == ()
+    ledger = Ledger.of_event(1950.0, {**FULL, "residual": 7.0, "unknown": 5.0})
+    assert ledger == Ledger(1950.0, PARTS_OF_FULL, 30.0)
     assert list(ledger.parts) == list(PARTS)
 
 
-@pytest.mark.parametrize(
-    ("mark", "missing"),
-    [
-        ("vad_stop", {"endpointing", "stt"}),
-        ("stt_final", {"stt"}),
-        ("model", {"model"}),
-        ("tools", {"tools"}),
-        ("tts_start", {"tts"}),
-        ("tts_first_audio", {"tts", "transport"}),
-    ],
-)
-def test_a_part_without_its_mark_is_absent_and_its_time_is_in_the_residual(mark: str, missing: set[str]) -> None:
-    whole, ledger = balance(FULL), balance(with_marks(**{mark: None}))
-    assert set(PARTS) - set(ledger.parts) == missing
-    assert ledger.residual_ms == whole.residual_ms + sum(whole.parts[part] for part in PARTS if part in missing)
-    assert balances(ledger)
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_that_was_not_measured_is_absent_and_its_time_is_in_the_residual(part: Part) -> None:
+    told: dict[str, float] = {name: ms for name, ms in FULL.items() if name != part}
+    ledger = Ledger.of_event(1950.0, told)
+    assert set(PARTS) - set(ledger.parts) == {part}
+    assert ledger.residual_ms == 30.0 + FULL[part]
 
 
 def test_no_tool_at_all_is_a_measured_nought() -> None:
-    assert balance(replace(FULL, tools=())).parts["tools"] == 0.0
-
-
-def test_without_any_mark_all_of_it_is_residual() -> None:
-    ledger = balance(TurnMarks(0.0, 700.0))
-    assert (ledger.parts, ledger.residual_ms) == ({}, 700.0)
-
-
-def test_time_that_two_parts_share_counts_once() -> None:
-    marks = TurnMarks(0.0, 1000.0, model=((100.0, 600.0),), tools=((200.0, 400.0), (300.0, 450.0)))
-    ledger = balance(marks)
-    assert ledger.parts == {"model": 250.0, "tools": 250.0}
-    assert ledger.residual_ms == 500.0
-
-
-def test_a_clock_that_differs_is_a_remark_and_no_negative_part() -> None:
-    ledger = balance(replace(FULL, vad_stop=990.0, tts_first_audio=2700.0))
-    assert "endpointing" not in ledger.parts
-    assert "tts" not in ledger.parts
-    assert ledger.remarks == (
-        "endpointing ends 10 ms before it begins: clocks differ",
-        "tts ends 10 ms before it begins: clocks differ",
-    )
-    assert balances(ledger)
-
-
-def test_a_span_beyond_the_response_is_cut_or_named() -> None:
-    ledger = balance(replace(FULL, model=((500.0, 2300.0), (5000.0, 6000.0))))
-    assert ledger.remarks == ("model lies outside the response",)
-    assert balances(ledger)
-    assert ledger.parts["model"] == 300.0 - 0.0  # from the transcript on: what was before is endpointing and stt
+    assert Ledger.of_event(700.0, {"tools": 0.0}).parts == {"tools": 0.0}
 
 
 def test_a_barge_in_is_apart() -> None:
-    ledger = balance(replace(FULL, first_audio=900.0))
-    assert ledger.is_barge_in
-    assert (ledger.response_ms, ledger.parts) == (-100.0, {})
+    assert Ledger.of_event(-40.0, {}) == Ledger(-40.0, {}, -40.0, is_barge_in=True)
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf])
-def test_a_mark_that_is_no_time_is_refused(value: float) -> None:
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_what_is_no_time_is_refused(value: float) -> None:
     with pytest.raises(ValueError, match="is no time"):
-        balance(replace(FULL, first_audio=value))
+        Ledger.of_event(value, {})
     with pytest.raises(ValueError, match="is no time"):
-        balance(replace(FULL, user_speech_end=-value))
+        Ledger.of_event(100.0, {"model": value})
 
 
 def test_whatever_comes_it_balances_and_nothing_is_negative() -> None:
-    dice = random.Random(7)  # noqa: S311
-
-    def some(value: float) -> float | None:
-        return None if dice.random() < 0.3 else value
-
+    dice = random.Random(7)
     for _ in range(2000):
-        times = sorted(dice.uniform(0, 5000) for _ in range(8))
-        if dice.random() < 0.5:
-            dice.shuffle(times)
-        spans = tuple((dice.uniform(-500, 6000), dice.uniform(-500, 6000)) for _ in range(dice.randint(0, 4)))
-        ledger = balance(
-            TurnMarks(
-                times[0], times[7], some(times[1]), some(times[2]), spans[:2], spans[2:], some(times[5]), some(times[6])
-            )
-        )
+        parts: dict[str, float] = {part: dice.uniform(-500, 3000) for part in PARTS if dice.random() < 0.7}
+        ledger = Ledger.of_event(dice.uniform(0, 5000), parts)
         assert balances(ledger)
+        assert ledger.residual_ms >= 0
         assert all(value >= 0 for value in ledger.parts.values())
-        assert ledger.is_barge_in or ledger.residual_ms >= 0
-
-
-def test_a_stored_latency_is_a_ledger_again() -> None:
-    whole = balance(FULL)
-    stored: dict[str, float] = dict(whole.parts.items())
-    assert Ledger.of_event(whole.response_ms, {**stored, "residual": 30.0}) == whole
-    assert Ledger.of_event(-40.0, {}).is_barge_in
-    assert Ledger.of_event(100.0, {"model": 30.0, "unknown": 5.0}).residual_ms == 70.0
+        assert set(ledger.parts) == set(parts)
 
 
 def test_lengths_that_come_to_more_than_the_response_count_once() -> None:
@@ -165,16 +90,12 @@ def test_percentiles_follow_the_reference_and_carry_the_share_measured() -> None
     assert not found.response.is_thin
 
 
-def test_dropped_marks_lower_the_share_and_never_become_nought() -> None:
-    rows = [balance(FULL), balance(replace(FULL, tts_start=None)), balance(replace(FULL, tts_start=None))]
+def test_parts_that_are_missing_lower_the_share_and_never_become_nought() -> None:
+    without: dict[str, float] = {name: ms for name, ms in FULL.items() if name != "tts"}
+    rows = [Ledger.of_event(1950.0, FULL), Ledger.of_event(1950.0, without), Ledger.of_event(1950.0, without)]
     found = summarize(rows).parts["tts"]
     assert (found.measured, found.responses, found.p50) == (1, 3, 190.0)
     assert found.is_thin
-
-
-def test_remarks_are_counted_over_calls() -> None:
-    row = balance(replace(FULL, vad_stop=990.0))
-    assert summarize([row, row]).remarks == {"endpointing ends 10 ms before it begins: clocks differ": 2}
 
 
 def test_nothing_at_all_has_no_figures() -> None:
