@@ -9,6 +9,11 @@ import numpy as np
 LOUD = 328
 
 
+def squeezed(text: str | None) -> str:
+    """Return a text without spaces: tones with a gap in them, as on a busy machine, are heard in pieces."""
+    return "".join((text or "").split())
+
+
 def channels(path: Path) -> tuple[Any, Any]:
     """Return left and right of a recording, after checking its format."""
     with wave.open(str(path), "rb") as file:

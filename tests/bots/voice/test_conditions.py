@@ -56,7 +56,10 @@ async def test_the_agent_hears_the_line_and_the_recording_holds_what_it_heard(
     # The other direction is clean.
     assert encode("Hello.") in right.tobytes()
     (asked,) = held.record.of("turn.ended", "user")
-    assert abs(asked["ended_ms"] - asked["started_ms"] - len(encode(WORDS)) / 32) < 50
+    longer_ms = asked["ended_ms"] - asked["started_ms"] - len(encode(WORDS)) / 32
+    assert longer_ms > -50
+    if clock == "lockstep" or "; 0 gaps in speech" in held.record.notes():  # on a busy machine speech has gaps
+        assert longer_ms < 50
 
 
 async def test_the_same_trial_meets_the_same_line_and_another_one_does_not(stage: Stage) -> None:

@@ -8,7 +8,7 @@ from bots.party.speech.tones import encode
 from tests.bots.conftest import Stage
 from tests.bots.endpoint import Ask, say, use
 from tests.bots.voice.fake_voice import FakeVoice, fake_voice
-from tests.bots.voice.sound import channels, check_turns
+from tests.bots.voice.sound import channels, check_turns, squeezed
 from tests.bots.voice.test_lockstep import click
 
 SPEECH = {"service": "tones"}
@@ -31,11 +31,10 @@ async def test_a_call_from_greeting_to_end_tool(stage: Stage, recordings: Path) 
     held = await stage.hold(**TONES)
     assert held.failure is None
     turns = held.record.of("turn.ended")
-    assert [(turn["said"], turn["heard"]) for turn in turns] == [
-        ("Hello, how can I help?", "Hello, how can I help?"),
-        ("Please sell me ticket A1.", "Please sell me ticket A1."),
-        ("Sold. Goodbye!", None),
-    ]
+    said = ["Hello, how can I help?", "Please sell me ticket A1.", "Sold. Goodbye!"]
+    assert [turn["said"] for turn in turns] == said
+    assert [squeezed(turn["heard"]) for turn in turns[:-1]] == list(map(squeezed, said[:-1]))
+    assert turns[-1]["heard"] is None
     assert held.end["reason"] == "end_tool"
     check_turns(recording(recordings), turns)
     left, _ = channels(recording(recordings))
@@ -67,7 +66,7 @@ async def test_an_agent_that_is_interrupted_stops_and_the_record_says_how_far_it
     assert len(first["said"]) < len(long_speech) / 2
     assert ("agent", "Of course. Goodbye!") in held.record.said()
     (heard,) = [turn["heard"] for turn in held.record.of("turn.ended", "user")]
-    assert heard == cut_in
+    assert squeezed(heard) == squeezed(cut_in)
     check_turns(recording(recordings), held.record.of("turn.ended"))
 
 
