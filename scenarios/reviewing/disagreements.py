@@ -3,14 +3,13 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from operator import attrgetter
 from typing import Any, NamedTuple
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from scenarios.lifecycle import counting_reviews
 from scenarios.models import EffectiveVerdict, Review, Verdict
+from scenarios.newest import newest_claims
 
 _RULED = (Review.Ruling.PASS, Review.Ruling.FAIL)
 
@@ -54,20 +53,27 @@ def open_disagreements() -> list[int]:
 
 class _Given(NamedTuple):
     pk: int
-    verdict: int
     rater: str
     stage: str
     ruling: str
 
 
 def _split() -> Iterator[int]:
-    """Yield the verdicts on which reviewers differ among themselves and nobody has settled it."""
-    passed = Review.objects.filter(ruling=Review.Ruling.PASS, verdict__effective=None).values("verdict")
-    both = Review.objects.filter(ruling=Review.Ruling.FAIL, verdict__in=passed).values("verdict")
-    rows = Review.objects.filter(verdict__in=both).order_by("verdict", "pk")
-    columns = rows.values_list("pk", "verdict", "rater", "stage", "ruling")
-    for verdict, reviews in groupby((_Given(*row) for row in columns), key=attrgetter("verdict")):
-        counting = [review for review in counting_reviews(list(reviews)) if review.ruling in _RULED]
+    """Yield the newest verdicts on claims on which reviewers differ among themselves and nobody has settled it.
+
+    Their reviews may stand on verdicts of different judges about the same claim and record.
+    """
+    ruled = Review.objects.filter(ruling__in=_RULED, verdict__signal="nl_assertion").order_by()
+    claims = ruled.values_list("verdict__trial", "verdict__subject").annotate(rulings=Count("ruling", distinct=True))
+    trials = {trial for trial, _, _ in claims.filter(rulings=2)}
+    given: dict[tuple[int, str | int], list[_Given]] = defaultdict(list)
+    columns = ("pk", "rater", "stage", "ruling", "verdict__trial_id", "verdict__subject", "verdict_id")
+    reviews = Review.objects.filter(verdict__trial__in=trials, verdict__signal="nl_assertion").order_by()
+    for pk, rater, stage, ruling, trial, subject, verdict in reviews.values_list(*columns):
+        given[trial, subject or verdict].append(_Given(pk, rater, stage, ruling))
+    newest = newest_claims().filter(trial__in=trials, effective=None).order_by()
+    for verdict, trial, subject in newest.values_list("pk", "trial_id", "subject"):
+        counting = [one for one in counting_reviews(given.get((trial, subject or verdict), ())) if one.ruling in _RULED]
         is_settled = any(review.stage == Review.Stage.ADJUDICATION for review in counting)
         if not is_settled and len({review.ruling for review in counting}) > 1:
             yield verdict
