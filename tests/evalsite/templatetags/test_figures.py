@@ -121,3 +121,8 @@ def test_the_band_shows_the_interval_and_the_do_nothing_line() -> None:
 
 def test_names_wrap_between_their_parts_and_stay_text() -> None:
     assert figures.breakable("a__<b>__c") == "a__<wbr>&lt;b&gt;__<wbr>c"
+
+
+def test_what_a_mapping_lacks_is_none() -> None:
+    assert figures.item({"a": 1, None: 2}, "a") == 1
+    assert figures.item({}, "a") is None
