@@ -72,11 +72,6 @@ class Overrules:
     claims: int
     changed: Mapping[str, int]
 
-    @property
-    def calls(self) -> int:
-        """Return how many calls have another outcome because of it."""
-        return sum(self.changed.values())
-
 
 def overrules(run: Run, standing: Standing) -> Overrules | None:
     """Return what people changed in a run; None where nothing was changed."""
