@@ -122,9 +122,11 @@ class TrialFilter:
             rows = rows.filter(scenario__search_text__contains=searchable(self.q)) | rows.filter(
                 scenario__name__icontains=self.q
             )
+        found = [*rows.values_list("scenario_id", "scenario__name", "scenario__tags")]
         if self.outcome or self.signal or self.fault or self.people:
-            rows = rows.filter(scenario__in=self.trials(run.trials.all()).values("scenario_id"))
-        found = rows.values_list("scenario_id", "scenario__name", "scenario__tags")
+            # In a query of its own: PostgreSQL, while it has no statistics of a new run, asks a subquery once a row.
+            matching = {*self.trials(run.trials.order_by()).values_list("scenario_id", flat=True)}
+            found = [row for row in found if row[0] in matching]
         return [row for row in found if not self.tag or self.tag in row[2]]
 
     def trials(self, trials: QuerySet[Trial]) -> QuerySet[Trial]:

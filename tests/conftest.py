@@ -1,6 +1,7 @@
 """Fixtures that every folder of tests shares: people, the benchmark files, child processes."""
 
 import contextlib
+import fcntl
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -38,6 +39,21 @@ def needs_services(item: pytest.Item) -> bool:
     """Return whether a test can reach the database, from which pytest-django keeps all others, or is marked."""
     marked = any(item.get_closest_marker(name) for name in ("django_db", "services"))
     return marked or not DATABASE_FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))
+
+
+@pytest.fixture(autouse=True)
+def machine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let a test marked ``realtime`` have the machine to itself: the other workers wait between two tests."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        yield
+        return
+    folder = tmp_path_factory.getbasetemp().parent
+    how = fcntl.LOCK_EX if request.node.get_closest_marker("realtime") else fcntl.LOCK_SH
+    with (folder / "machine.gate").open("a") as gate, (folder / "machine.lock").open("a") as lock:
+        fcntl.flock(gate, how)  # who wants it alone is next: nobody else gets in before
+        fcntl.flock(lock, how)
+        fcntl.flock(gate, fcntl.LOCK_UN)
+        yield
 
 
 def absent(what: str, remedy: str) -> None:

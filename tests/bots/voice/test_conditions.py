@@ -42,7 +42,7 @@ async def over_a_line(stage: Stage, clock: str, line: dict[str, Any]) -> tuple[H
     return held, heard
 
 
-@pytest.mark.parametrize("clock", ["lockstep", "realtime"])
+@pytest.mark.parametrize("clock", ["lockstep", pytest.param("realtime", marks=pytest.mark.realtime)])
 async def test_the_agent_hears_the_line_and_the_recording_holds_what_it_heard(
     stage: Stage, recordings: Path, clock: str
 ) -> None:
@@ -102,6 +102,7 @@ async def busy(stage: Stage, **behaviour: Any) -> Held:
     return await stage.hold(channel="voice", clock="realtime", voice=voice)
 
 
+@pytest.mark.realtime
 async def test_a_caller_who_cuts_in_has_a_turn_and_stops_the_agent(stage: Stage, recordings: Path) -> None:
     held = await busy(stage, interruption_chance=1, interrupt_after_s=(0.5, 0.6))
     assert held.failure is None, held.failure
@@ -116,6 +117,7 @@ async def test_a_caller_who_cuts_in_has_a_turn_and_stops_the_agent(stage: Stage,
     assert held.end["reason"] == "end_tool"
 
 
+@pytest.mark.realtime
 async def test_a_backchannel_is_heard_and_is_no_turn(stage: Stage, recordings: Path) -> None:
     held = await busy(stage, backchannel_chance=1, backchannel_every_s=1)
     assert held.failure is None, held.failure
@@ -130,6 +132,7 @@ async def test_a_backchannel_is_heard_and_is_no_turn(stage: Stage, recordings: P
     assert [turn["said"] for turn in callers] == ["I only want a ticket."]
 
 
+@pytest.mark.realtime
 async def test_an_agent_that_is_said_nothing_to_is_not_disturbed(stage: Stage, recordings: Path) -> None:
     held = await busy(stage)
     assert "the caller's" not in held.record.notes()

@@ -12,11 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from tests.bots.conftest import ROOT, Stage
 from tests.bots.endpoint import Ask, say
 from tests.bots.theirs_stage import Result, hold_at, spec_of
 from tests.bots.voice.sound import LOUD, channels, check_turns, sounding_ms, squeezed
+
+pytestmark = pytest.mark.realtime
 
 SCENARIO = "frontdesk__breakfast"
 TONES = {"service": "tones"}

@@ -135,7 +135,7 @@ async def test_speech_at_another_rate_is_resampled(stage: Stage, recordings: Pat
     stage.script(agent=[say("Hello!"), say("Goodbye!", Ask("end_conversation"))], caller=[])
     async with fake_voice(caller) as address:
         stage.caller = {"address": address, "model": ""}
-        held = await stage.hold(**TONES)
+        held = await stage.hold(**TONES, limits={"silence_s": 2})  # a buzz says nothing
     assert held.failure is None
     turn = next(turn for turn in held.record.of("turn.ended") if turn["side"] == "user")
     assert abs(turn["ended_ms"] - turn["started_ms"] - 1000) < 50

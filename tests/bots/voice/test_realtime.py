@@ -4,12 +4,16 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from bots.party.speech.tones import encode
 from tests.bots.conftest import Stage
 from tests.bots.endpoint import Ask, say, use
 from tests.bots.voice.fake_voice import FakeVoice, fake_voice
 from tests.bots.voice.sound import channels, check_turns, squeezed
 from tests.bots.voice.test_lockstep import click
+
+pytestmark = pytest.mark.realtime
 
 SPEECH = {"service": "tones"}
 TONES: dict[str, Any] = {"channel": "voice", "clock": "realtime", "voice": {"agent": SPEECH, "caller": SPEECH}}

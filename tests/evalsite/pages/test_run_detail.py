@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.template.loader import render_to_string
 from django.test import Client
 
@@ -234,11 +235,14 @@ def test_no_inline_script_or_style(reader: Client) -> None:
 def test_ten_thousand_trials_take_few_queries_and_one_page_of_rows(
     reader: Client, django_assert_max_num_queries: Callable[[int], object]
 ) -> None:
+    add_signals(make_run(2, 1, ["pass", "fail"]))
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")  # the planner of PostgreSQL knows nothing of what comes now, as after an import
     run = make_run(2500, 4, ["pass", "fail", "judge_error", "infra_error", "queued"])
     add_signals(run)
     reader.get("/runs/")  # once, so that what a process loads once is loaded
     with django_assert_max_num_queries(22):  # type: ignore[attr-defined]
-        text = page(reader, run, "?outcome=fail&signal=db_state_match")
+        text = page(reader, run, "?signal=db_state_match")
     assert len(shown(text)) == 50
     assert "2,500 scenarios" in text
     assert len(text.encode()) < 300_000
