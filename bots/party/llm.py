@@ -13,14 +13,13 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.services.openai.llm import OpenAILLMService
 
 from bots.party.faults import TRIES, EmptyReply, Fault, StreamCut, classify
+from bots.party.patience import patiently
 from bots.party.preparation import Endpoint
 from bots.party.reply import Nonsense, Reply
 from bots.party.turns import TurnTracker
 
 Send = Callable[[str, dict[str, Any]], Awaitable[None]]
 DEFAULT_TIMEOUT_S = 60.0
-# While a model thinks, the bridge hears this often that it is owed a reply.
-STILL_WORKING_S = 5.0
 _SETTINGS = frozenset(
     {
         "temperature",
@@ -100,7 +99,7 @@ class PartyLLM(OpenAILLMService):
         """Return a reply, trying a few times; report each failure, and the last one as the party's."""
         for failures in range(1, TRIES + 1):
             try:
-                return await self._patiently(self._ask(context))
+                return await patiently(self._ask(context), lambda: self._send("working", {}))
             except Exception as error:
                 fault = classify(error, self._where)
             if not fault.is_passing or failures == TRIES:
@@ -116,16 +115,6 @@ class PartyLLM(OpenAILLMService):
         self._tracker.has_failed = True
         data = {"kind": fault.kind, "message": fault.message, "is_passing": fault.is_passing}
         await self._send("failed", data)
-
-    async def _patiently(self, asking: Any) -> Reply:
-        """Await a request, saying now and then that it is still running."""
-        task: asyncio.Task[Reply] = asyncio.ensure_future(asking)
-        try:
-            while not (await asyncio.wait({task}, timeout=STILL_WORKING_S))[0]:
-                await self._send("working", {})
-            return task.result()
-        finally:
-            task.cancel()
 
     async def _ask(self, context: LLMContext) -> Reply:
         invocation = await self.get_llm_adapter().get_llm_invocation_params(

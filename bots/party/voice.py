@@ -101,7 +101,7 @@ class VoiceCall(PartyCall):
         self._vad = vad
         self._told = preparation.voice
         self._timings = Timings(preparation.voice.vad_stop_s)
-        self._speech = build(preparation.voice, self._speech_failed)
+        self._speech = build(preparation.voice, self._speech_failed, lambda: self.send("working", {}))
         # How much of the context was reported as heard, and what of it came as text.
         self._reported = 0
         self._given: list[str] = []

@@ -32,7 +32,7 @@ from bots.bridge.latency import record_latency
 from bots.bridge.link import Heard
 from bots.bridge.said import clean
 from bots.bridge.state import Call, Ended, other
-from bots.bridge.wire import AudioFrame, Interruption
+from bots.bridge.wire import AudioFrame, Interruption, Message
 from scenarios.events import Noted, TurnStarted
 from scenarios.sides import SIDES, Side
 
@@ -43,6 +43,8 @@ PIECE_BYTES = BYTES_PER_S // 10
 LONGEST_TURN_S = 300
 # Without a sign of life from a party that was spoken to: it may have heard nothing.
 NUDGE_S = 10.0
+# Speech that comes slowly is a sign of life too, told so often.
+STILL_SPEAKING_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,7 @@ class Lockstep:
         self._closing = b""  # what the listener of this turn hears after the speech
         self._turn: Turn | None = None
         self._held = bytearray()
+        self._spoke_at = 0.0
         self._latest_ms = 0
         self._tools_ms: float | None = None  # spent before the first sound of the turn
         self._transcript = Transcript(call)
@@ -166,6 +169,9 @@ class Lockstep:
             self._tools_ms = turn.tool_ms
             self._call.record(TurnStarted(side, turn.number))
         self._held += pcm
+        if pcm and (now := time.monotonic()) >= self._spoke_at + STILL_SPEAKING_S:
+            self._spoke_at = now
+            self._call.inbox.put_nowait((side, Message("working", {})))
         if len(self._held) > LONGEST_TURN_S * BYTES_PER_S:
             raise PartyFailed("endless_speech", f"turn {turn.number} is longer than {LONGEST_TURN_S} s", side=side)
 

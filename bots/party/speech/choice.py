@@ -11,7 +11,7 @@ from pipecat.processors.frame_processor import FrameProcessor
 from bots.party.preparation import Endpoint, Refused, read_key
 from bots.party.speech.assets import SpeechUnavailable
 from bots.party.speech.engines import Hearing, Voice
-from bots.party.speech.services import EngineSTT, EngineTTS, OnFailure
+from bots.party.speech.services import EngineSTT, EngineTTS, OnFailure, OnWorking
 from scenarios.voice import PartyVoice, Speech
 
 
@@ -56,13 +56,14 @@ def _load_piper() -> None:
     shared_model()
 
 
-def build(told: PartyVoice, on_failure: OnFailure) -> SpeechParts:
+def build(told: PartyVoice, on_failure: OnFailure, on_working: OnWorking) -> SpeechParts:
     """Return the processors of a choice; Refused says what is wrong with it."""
     speech = told.speech
     if speech.service == "pipecat":
         return SpeechParts(_own_service(speech, "stt"), _own_service(speech, "tts"))
     hearing, voice = _engine(speech)
-    return SpeechParts(EngineSTT(hearing, on_failure), EngineTTS(voice, on_failure), voice)
+    stt, tts = EngineSTT(hearing, on_failure, on_working), EngineTTS(voice, on_failure, on_working)
+    return SpeechParts(stt, tts, voice)
 
 
 def _engine(speech: Speech) -> tuple[Hearing, Voice]:

@@ -8,11 +8,14 @@ from pipecat.services.stt_service import SegmentedSTTService
 from pipecat.services.tts_service import TTSService
 from pipecat.utils.time import time_now_iso8601
 
+from bots.party.patience import patiently
 from bots.party.speech import RATE
 from bots.party.speech.engines import Hearing, SpeechFailed, Voice
 
 # Called with what went wrong; the call is lost then.
 OnFailure = Callable[[SpeechFailed], Awaitable[None]]
+# Called now and then while recognition or synthesis takes its time.
+OnWorking = Callable[[], Awaitable[object]]
 # On a starved machine synthesis takes longer than pipecat's 3 s, which it takes for a voice without sound.
 SLOWEST_SYNTHESIS_S = 30.0
 # How long recognition may take before a turn is closed without its text.
@@ -22,9 +25,10 @@ SLOWEST_RECOGNITION_S = 2.0
 class EngineSTT(SegmentedSTTService):
     """Recognises each stretch of speech that the voice detection found."""
 
-    def __init__(self, hearing: Hearing, on_failure: OnFailure) -> None:
+    def __init__(self, hearing: Hearing, on_failure: OnFailure, on_working: OnWorking) -> None:
         self._hearing = hearing
         self._on_failure = on_failure
+        self._on_working = on_working
         settings = STTSettings(model=None, language=None)
         super().__init__(sample_rate=RATE, ttfs_p99_latency=SLOWEST_RECOGNITION_S, settings=settings)
 
@@ -36,7 +40,7 @@ class EngineSTT(SegmentedSTTService):
     async def run_stt(self, audio: bytes) -> AsyncGenerator[Frame | None, None]:
         """Yield the transcription of a stretch of speech, nothing when there are no words in it."""
         try:
-            text = await self._hearing.transcribe(audio)
+            text = await patiently(self._hearing.transcribe(audio), self._on_working)
         except SpeechFailed as failure:
             await self._on_failure(failure)
             return
@@ -47,9 +51,10 @@ class EngineSTT(SegmentedSTTService):
 class EngineTTS(TTSService):
     """Speaks sentence by sentence."""
 
-    def __init__(self, voice: Voice, on_failure: OnFailure) -> None:
+    def __init__(self, voice: Voice, on_failure: OnFailure, on_working: OnWorking) -> None:
         self._voice = voice
         self._on_failure = on_failure
+        self._on_working = on_working
         super().__init__(
             push_start_frame=True,
             push_stop_frames=True,
@@ -62,7 +67,8 @@ class EngineTTS(TTSService):
     async def run_tts(self, text: str, context_id: str) -> AsyncGenerator[Frame | None, None]:
         """Yield the speech of a sentence."""
         try:
-            async for piece in self._voice.speak(text):
+            pieces = aiter(self._voice.speak(text))
+            while (piece := await patiently(anext(pieces, None), self._on_working)) is not None:
                 if piece:
                     yield TTSAudioRawFrame(piece, RATE, 1, context_id=context_id)
         except SpeechFailed as failure:

@@ -1,11 +1,14 @@
 """Voice calls on the virtual clock, spoken in tones."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
+from bots.bridge.audio import lockstep
 from bots.bridge.audio.pcm import silence
 from bots.bridge.contract import Stop
 from bots.party.speech.tones import encode
@@ -142,6 +145,25 @@ async def test_speech_at_another_rate_is_resampled(stage: Stage, recordings: Pat
     left, _ = channels(recordings / "1" / "toy_calls__sell" / "1" / "attempt1.wav")
     buzz = left[turn["started_ms"] * 16 :][:16_000]
     assert abs(np.count_nonzero(np.diff(buzz >= 0)) - 1000) < 20  # 500 Hz crosses zero 1000 times a second
+
+
+async def test_speech_that_comes_slowly_is_no_silence(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lockstep, "STILL_SPEAKING_S", 0.1)
+
+    async def caller(party: FakeVoice, text: str) -> None:
+        speech = encode("I want a ticket.")
+        for start in range(0, len(speech), len(speech) // 20):
+            await party.speak(speech[start : start + len(speech) // 20])
+            await asyncio.sleep(0.2)
+        await party.complete("I want a ticket.")
+
+    stage.script(agent=[say("Hello!"), say("Goodbye!", Ask("end_conversation"))], caller=[])
+    async with fake_voice(caller) as address:
+        stage.caller = {"address": address, "model": ""}
+        held = await stage.hold(**TONES, limits={"silence_s": 3})
+    assert held.failure is None
+    assert ("user", "I want a ticket.") in held.record.said()
+    assert held.end["reason"] == "end_tool"
 
 
 async def test_a_turn_of_a_minute_and_a_half_is_heard_whole(stage: Stage, recordings: Path) -> None:

@@ -29,17 +29,21 @@ async def ignore(_: Any) -> None:
     pass
 
 
+async def silent() -> None:
+    pass
+
+
 async def test_tones() -> None:
     voice = told(service="tones")
     assert isinstance(await warm(voice), LoudnessVAD)
-    parts = build(voice, ignore)
+    parts = build(voice, ignore, silent)
     assert isinstance(parts.stt, EngineSTT)
     assert isinstance(parts.tts, EngineTTS)
 
 
 def test_pipecats_own_services_are_made_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPEECH_TEST_KEY", "sesame")
-    parts = build(told(**OPENAI), ignore)
+    parts = build(told(**OPENAI), ignore, silent)
     assert [type(part).__name__ for part in (parts.stt, parts.tts)] == ["OpenAISTTService", "OpenAITTSService"]
 
 
@@ -58,7 +62,7 @@ def test_a_service_that_cannot_be_made_says_why(
 ) -> None:
     monkeypatch.setenv("SPEECH_TEST_KEY", "sesame")
     with pytest.raises(Refused, match=why):
-        build(told(**{**OPENAI, **change}), ignore)
+        build(told(**{**OPENAI, **change}), ignore, silent)
 
 
 @pytest.mark.parametrize(("service", "is_refused"), [("tones", False), ("pipecat", True)])
