@@ -46,6 +46,11 @@ def predicates_of(domain: str) -> Mapping[str, Predicate]:
     return MappingProxyType(_REGISTRY.get(domain, {}))
 
 
+def registered_predicates() -> list[tuple[str, str]]:
+    """Return (domain, name) of every registered predicate, sorted."""
+    return sorted((domain, name) for domain, known in _REGISTRY.items() for name in known)
+
+
 @dataclass(frozen=True)
 class PredicateVerdict:
     """What came of one assertion. ``actual`` is None where the predicate could not answer; ``error`` says why."""

@@ -11,7 +11,7 @@ import pytest
 from scenarios import domains
 from scenarios.domains import predicates as module
 from scenarios.domains.base import DbAssertion
-from scenarios.domains.predicates import evaluate, predicate, predicates_of
+from scenarios.domains.predicates import evaluate, predicate, predicates_of, registered_predicates
 from scenarios.sides import Side
 from scenarios.state.overlay import Overlay, Seed
 
@@ -140,6 +140,7 @@ def test_a_second_predicate_of_a_name_is_refused_and_another_domain_may_have_it(
         predicate("clinic")(is_booked)
     assert predicate("hotel")(is_booked) is is_booked
     assert (set(predicates_of("clinic")), set(predicates_of("hotel"))) == ({"is_booked", "vandal"}, {"is_booked"})
+    assert registered_predicates() == [("clinic", "is_booked"), ("clinic", "vandal"), ("hotel", "is_booked")]
 
 
 def test_a_domain_without_predicates_has_none() -> None:
@@ -153,3 +154,4 @@ def test_the_predicates_of_the_domains_here(monkeypatch: pytest.MonkeyPatch) -> 
     assert len(loaded["tau2_telecom"].predicates()) == 6
     assert loaded["tau2_retail"].predicates() == {}
     assert "assert_can_send_mms" in predicates_of("tau2_telecom")
+    assert ("tau2_telecom", "assert_can_send_mms") in registered_predicates()
