@@ -19,6 +19,7 @@ from scenarios.formats.imports.records import (
 )
 from scenarios.formats.imports.redaction import redact, scrub
 from scenarios.formats.imports.source import fingerprint, first_values, stream
+from scenarios.formats.imports.tau2 import run_of_one
 from scenarios.formats.imports.tau2_simulation import read_simulation, version_of
 
 WRAPPED, RESULTS = "simulation_run", "task_results"
@@ -35,23 +36,8 @@ _READ_OF_RESULT = frozenset({*_FILLED_IN, "reward"})
 
 
 def read_wrapped(path: Path) -> ImportedRun:
-    """Return a run of one simulation that lies under ``simulation_run``; the run itself is unknown."""
-    unknown = ImportedParty()
-
-    def trials(run: ImportedRun) -> Iterator[ImportedTrial]:
-        return _trials(stream(path, ""), run, WRAPPED, "")
-
-    return ImportedRun(
-        source=fingerprint(path),
-        format="tau2_simulation",
-        version=None,
-        domain_name=None,
-        agent=unknown,
-        user=unknown,
-        tasks={},
-        read_trials=trials,
-        remarks=[Remark("info", "", "a single simulation: the file has no run, no models and no task definitions")],
-    )
+    """Return a run of one simulation that lies under ``simulation_run``."""
+    return run_of_one(path, lambda run: _trials(stream(path, ""), run, WRAPPED, ""))
 
 
 def read_evaluation(path: Path) -> ImportedRun:

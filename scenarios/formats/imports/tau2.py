@@ -1,6 +1,6 @@
 """tau2's result files in their three layouts: one file, a directory, one simulation (``spec/trajectories.md`` 3)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -56,12 +56,13 @@ def head_of(folder: Path) -> Path:
 
 
 def read_bare_simulation(path: Path) -> ImportedRun:
-    """Return a run of one simulation that a file holds alone; the run itself is unknown."""
+    """Return a run of one simulation that a file holds alone."""
+    return run_of_one(path, lambda run: _read(stream(path, ""), "", run))
+
+
+def run_of_one(path: Path, read_trials: Callable[[ImportedRun], Iterator[ImportedTrial]]) -> ImportedRun:
+    """Return the run of a file with a single simulation: all but its call is unknown."""
     unknown = ImportedParty()
-
-    def trials(run: ImportedRun) -> Iterator[ImportedTrial]:
-        return _read(stream(path, ""), "", run)
-
     return ImportedRun(
         source=fingerprint(path),
         format="tau2_simulation",
@@ -70,7 +71,7 @@ def read_bare_simulation(path: Path) -> ImportedRun:
         agent=unknown,
         user=unknown,
         tasks={},
-        read_trials=trials,
+        read_trials=read_trials,
         remarks=[Remark("info", "", "a single simulation: the file has no run, no models and no task definitions")],
     )
 
